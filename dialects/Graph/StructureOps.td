@@ -1,0 +1,55 @@
+// What holds a graph together: constants, sizes, and calls of outlined functions.
+#ifndef LLMC_DIALECTS_GRAPH_STRUCTUREOPS_TD
+#define LLMC_DIALECTS_GRAPH_STRUCTUREOPS_TD
+
+include "dialects/Graph/GraphBase.td"
+include "dialects/Graph/GraphAttrs.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Graph_ConstantOp : Op<Graph_Dialect, "constant", [Pure, ConstantLike,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>, DeclareOpInterfaceMethods<Graph_ShapeInferenceOpInterface>]> {
+  let summary = "A tensor known at compile time";
+  let description = [{
+    Small values are dense attributes, weights are resources that view the mapped model file.
+    ```mlir
+    %c = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+}
+
+def Graph_SizeOp : Op<Graph_Dialect, "size", [Pure]> {
+  let summary = "The value of a dim expression";
+  let description = [{
+    Equal expressions are equal ops, so common subexpression elimination leaves one value per distinct size.
+    ```mlir
+    %n = graph.size #graph.expr<"N * 4">
+    ```
+  }];
+  let arguments = (ins Graph_ExprAttr:$expr);
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict $expr";
+  let hasFolder = 1;
+}
+
+def Graph_DispatchOp : Op<Graph_Dialect, "dispatch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs a dispatch function: one launch of one kernel";
+  let description = [{
+    `sizes` are the values of the callee's index arguments, `dims` the dims of each result. The callee holds linalg on tensors, or
+    one op that its reference kernel computes.
+    ```mlir
+    %y = graph.dispatch @relu(%x) sizes [#graph.expr<"N">] dims [[#graph.expr<"N">, #graph.expr<"4">]] : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Graph_Tensor>:$inputs, ArrayAttr:$sizes, ArrayAttr:$dims);
+  let results = (outs Variadic<Graph_Tensor>:$results);
+  let assemblyFormat = [{
+    $callee `(` $inputs `)` `sizes` $sizes `dims` $dims attr-dict `:` functional-type($inputs, $results)
+  }];
+}
+
+#endif // LLMC_DIALECTS_GRAPH_STRUCTUREOPS_TD
