@@ -20,6 +20,8 @@ public:
   static std::optional<ConstantView> of(mlir::Attribute attribute);
   mlir::RankedTensorType type() const { return tensorType; }
   llvm::ArrayRef<char> bytes() const { return viewed; }
+  /// Whether bytes() lie in the attribute's storage.
+  bool isView() const { return owned.empty(); }
   int64_t numElements() const { return tensorType.getNumElements(); }
   /// The elements as integers; integer and bool element types only.
   llvm::SmallVector<int64_t> integers() const;

@@ -101,22 +101,21 @@ def Graph_GeluOp : Graph_ElementwiseOp<"gelu", "inferUnary"> {
 class Graph_BinaryOp<string mnemonic, string what, string rule = "inferBroadcast", Type type = Graph_Tensor,
                      list<Trait> traits = []> : Graph_ElementwiseOp<mnemonic, rule, traits> {
   let summary = what;
-  let description = !if(!eq(rule, "inferBroadcast"),
-      !if(!eq(type, Graph_BoolTensor),
-          "```mlir\n%z = graph." # mnemonic # " %x, %y : (tensor<2x4xi1>, tensor<4xi1>) -> tensor<2x4xi1>\n```",
-          "```mlir\n%z = graph." # mnemonic # " %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>\n```"),
-      "```mlir\n%z = graph." # mnemonic # " %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xi1>\n```");
+  let description = "```mlir\n%z = graph." # mnemonic # !if(!eq(rule, "inferCompare"),
+      " %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xi1>\n```",
+      !if(!eq(rule, "inferBroadcast"), " %x, %y : (tensor<2x4xi1>, tensor<4xi1>) -> tensor<2x4xi1>\n```",
+          " %x, %y : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>\n```"));
   let arguments = (ins type:$lhs, type:$rhs);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
-def Graph_AddOp : Graph_BinaryOp<"add", "Sum; integers wrap"> { let hasFolder = 1; }
-def Graph_SubOp : Graph_BinaryOp<"sub", "Difference; integers wrap"> { let hasFolder = 1; }
-def Graph_MulOp : Graph_BinaryOp<"mul", "Product; integers wrap"> { let hasFolder = 1; }
-def Graph_DivOp : Graph_BinaryOp<"div", "Quotient; integers truncate towards zero"> { let hasFolder = 1; }
-def Graph_MaxOp : Graph_BinaryOp<"max", "The greater; NaN if either is NaN">;
-def Graph_MinOp : Graph_BinaryOp<"min", "The smaller; NaN if either is NaN">;
+def Graph_AddOp : Graph_BinaryOp<"add", "Sum; integers wrap", "inferAdd"> { let hasFolder = 1; }
+def Graph_SubOp : Graph_BinaryOp<"sub", "Difference; integers wrap", "inferSub"> { let hasFolder = 1; }
+def Graph_MulOp : Graph_BinaryOp<"mul", "Product; integers wrap", "inferMul"> { let hasFolder = 1; }
+def Graph_DivOp : Graph_BinaryOp<"div", "Quotient; integers truncate towards zero", "inferDiv"> { let hasFolder = 1; }
+def Graph_MaxOp : Graph_BinaryOp<"max", "The greater; NaN if either is NaN", "inferMax">;
+def Graph_MinOp : Graph_BinaryOp<"min", "The smaller; NaN if either is NaN", "inferMin">;
 def Graph_EqualOp : Graph_BinaryOp<"equal", "Whether lhs equals rhs", "inferCompare">;
 def Graph_LessOp : Graph_BinaryOp<"less", "Whether lhs is less than rhs", "inferCompare">;
 def Graph_LessEqualOp : Graph_BinaryOp<"less_equal", "Whether lhs is at most rhs", "inferCompare">;

@@ -20,8 +20,16 @@ def Graph_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
-  let dependentDialects = ["::mlir::func::FuncDialect"];
-  let hasOperationAttrVerify = 0;
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect"];
+  let extraClassDeclaration = [{
+    void registerElementwiseOps();
+    void registerContractionOps();
+    void registerWindowOps();
+    void registerReductionOps();
+    void registerNormalizationOps();
+    void registerShapeOps();
+    void registerStructureOps();
+  }];
 }
 
 def Graph_Element : AnyTypeOf<[F32, F64, F16, BF16, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64]>;

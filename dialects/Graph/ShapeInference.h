@@ -67,12 +67,27 @@ bool areCompatibleTypes(mlir::TypeRange lhs, mlir::TypeRange rhs);
 mlir::LogicalResult inferUnary(ShapeInference &shapes);
 mlir::LogicalResult inferPredicate(ShapeInference &shapes);
 mlir::LogicalResult inferBroadcast(ShapeInference &shapes);
+mlir::LogicalResult inferAdd(ShapeInference &shapes);
+mlir::LogicalResult inferSub(ShapeInference &shapes);
+mlir::LogicalResult inferMul(ShapeInference &shapes);
+mlir::LogicalResult inferDiv(ShapeInference &shapes);
+mlir::LogicalResult inferMax(ShapeInference &shapes);
+mlir::LogicalResult inferMin(ShapeInference &shapes);
 mlir::LogicalResult inferCompare(ShapeInference &shapes);
 mlir::LogicalResult inferPow(ShapeInference &shapes);
 mlir::LogicalResult inferWhere(ShapeInference &shapes);
 mlir::LogicalResult inferAlongAxis(ShapeInference &shapes, int64_t axis);
 mlir::LogicalResult inferReduce(ShapeInference &shapes, llvm::ArrayRef<int64_t> axes, bool keepdims);
 mlir::LogicalResult inferArg(ShapeInference &shapes, int64_t axis, bool keepdims);
+
+/// What a slice reads of each dim: elements offsets + k * steps, 0 <= k < sizes.
+struct SliceBounds {
+  Dims offsets, sizes;
+  llvm::SmallVector<int64_t> steps;
+};
+/// ONNX's clamping rules on the operands x, starts, ends, axes?, steps?. Nothing if axes or steps are not constant; an offset or size
+/// that is not known is an unknown expression.
+mlir::FailureOr<std::optional<SliceBounds>> resolveSlice(ShapeInference &shapes, bool hasAxes, bool hasSteps);
 
 } // namespace llmc::graph
 

@@ -8,7 +8,7 @@ include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def Graph_ConstantOp : Op<Graph_Dialect, "constant", [Pure, ConstantLike,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>, DeclareOpInterfaceMethods<Graph_ShapeInferenceOpInterface>]> {
+    InferTypeOpAdaptor, DeclareOpInterfaceMethods<Graph_ShapeInferenceOpInterface>]> {
   let summary = "A tensor known at compile time";
   let description = [{
     Small values are dense attributes, weights are resources that view the mapped model file.

@@ -1,0 +1,104 @@
+// Shape rules and folds of the element-wise ops, in the order of ElementwiseOps.td.
+#include "dialects/Graph/Graph.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace llmc::graph {
+
+/// Broadcasting, with contents where both operands have them: shape arithmetic is done in expressions.
+template <typename Combine> static LogicalResult inferArithmetic(ShapeInference &shapes, Combine combine) {
+  if (failed(shapes.sameElementType(0, 1)))
+    return failure();
+  FailureOr<Dims> dims = shapes.broadcast(shapes.dims(0), shapes.dims(1));
+  if (failed(dims))
+    return failure();
+  std::optional<Dims> contents;
+  const std::optional<Dims> &lhs = shapes.contents(0), &rhs = shapes.contents(1);
+  if (lhs && rhs && dims->size() <= 1 && (lhs->size() == rhs->size() || lhs->size() == 1 || rhs->size() == 1)) {
+    contents.emplace();
+    for (size_t i = 0, e = lhs->size() == 1 ? rhs->size() : lhs->size(); i < e; ++i) {
+      DimExpr value = combine((*lhs)[lhs->size() == 1 ? 0 : i], (*rhs)[rhs->size() == 1 ? 0 : i]);
+      contents->push_back(shapes.simplify(value));
+    }
+  }
+  shapes.result(shapes.elementType(0), *dims, std::move(contents));
+  return success();
+}
+
+LogicalResult inferAdd(ShapeInference &shapes) {
+  return inferArithmetic(shapes, [](DimExpr a, DimExpr b) { return a + b; });
+}
+LogicalResult inferSub(ShapeInference &shapes) {
+  return inferArithmetic(shapes, [](DimExpr a, DimExpr b) { return a - b; });
+}
+LogicalResult inferMul(ShapeInference &shapes) {
+  return inferArithmetic(shapes, [](DimExpr a, DimExpr b) { return a * b; });
+}
+LogicalResult inferDiv(ShapeInference &shapes) {
+  // Truncation is floor only where nothing is negative.
+  return inferArithmetic(shapes, [&](DimExpr a, DimExpr b) {
+    bool natural = a && b && shapes.ranges().of(a).lo >= 0 && shapes.ranges().of(b).lo > 0;
+    return natural ? a.floorDiv(b) : DimExpr();
+  });
+}
+LogicalResult inferMax(ShapeInference &shapes) {
+  return inferArithmetic(shapes, [](DimExpr a, DimExpr b) { return a.max(b); });
+}
+LogicalResult inferMin(ShapeInference &shapes) {
+  return inferArithmetic(shapes, [](DimExpr a, DimExpr b) { return a.min(b); });
+}
+
+/// Whether the attribute is a constant whose elements all equal `value` (integers and floats; not -0 for 0).
+static bool isSplatOf(Attribute attribute, double value) {
+  auto dense = dyn_cast_if_present<DenseElementsAttr>(attribute);
+  if (!dense || !dense.isSplat())
+    return false;
+  if (isa<FloatType>(dense.getElementType())) {
+    APFloat element = dense.getSplatValue<APFloat>();
+    bool losesInfo;
+    APFloat wanted(value);
+    wanted.convert(element.getSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+    return element.bitwiseIsEqual(wanted);
+  }
+  return dense.getElementType().isIntOrIndex() && dense.getSplatValue<APInt>().getSExtValue() == value;
+}
+
+/// x op neutral -> x, if the shape stays.
+template <typename Op> static OpFoldResult foldNeutral(Op op, Attribute rhs, double neutral) {
+  if (isSplatOf(rhs, neutral) && op.getLhs().getType() == op.getType())
+    return op.getLhs();
+  return {};
+}
+
+// x + 0.0 is not x for x = -0.0, so floats need the neutral -0.0.
+OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
+  return foldNeutral(*this, adaptor.getRhs(), isa<FloatType>(getType().getElementType()) ? -0.0 : 0);
+}
+OpFoldResult SubOp::fold(FoldAdaptor adaptor) { return foldNeutral(*this, adaptor.getRhs(), 0.0); }
+OpFoldResult MulOp::fold(FoldAdaptor adaptor) { return foldNeutral(*this, adaptor.getRhs(), 1.0); }
+OpFoldResult DivOp::fold(FoldAdaptor adaptor) { return foldNeutral(*this, adaptor.getRhs(), 1.0); }
+
+LogicalResult CastOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
+  Type to = adaptor.getTo();
+  std::optional<Dims> contents;
+  if (shapes.elementType(0).isInteger() && (to.isInteger(64) || to.isInteger(32)))
+    contents = shapes.contents(0);
+  shapes.result(to, Dims(shapes.dims(0)), contents);
+  return success();
+}
+
+// cast(x) to the type of x -> x
+OpFoldResult CastOp::fold(FoldAdaptor) { return getX().getType() == getType() ? getX() : OpFoldResult(); }
+
+} // namespace llmc::graph
+
+#define GET_OP_CLASSES
+#include "dialects/Graph/ElementwiseOps.cpp.inc"
+
+void llmc::graph::GraphDialect::registerElementwiseOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Graph/ElementwiseOps.cpp.inc"
+      >();
+}
