@@ -3,6 +3,7 @@
 #define LLMC_KERNELS_REFERENCE_ARITHMETIC_H
 
 #include "kernels/reference/Types.h"
+#include "kernels/reference/math/Math.h"
 
 namespace llmc::reference {
 
@@ -32,6 +33,45 @@ template <typename T> inline T negative(T x) {
     return -x;
   else
     return T(uint64_t(0) - uint64_t(x));
+}
+
+/// a * b + c; one rounding for floats.
+template <typename T> inline T multiplyAdd(T a, T b, T c) {
+  if constexpr (isFloat<T>)
+    return math::fma(a, b, c);
+  else
+    return sum(product(a, b), c);
+}
+
+/// Truncates; the divisor is not 0. The least integer divided by -1 wraps to itself.
+template <typename T> inline T quotient(T a, T b) {
+  if constexpr (isSigned<T>)
+    if (b == T(-1))
+      return negative(a);
+  return T(a / b);
+}
+
+/// The remainder with the sign of the dividend; an integer divisor is not 0.
+template <typename T> inline T truncatedRemainder(T a, T b) {
+  if constexpr (isFloat<T>) {
+    return math::fmod(a, b);
+  } else {
+    if constexpr (isSigned<T>)
+      if (b == T(-1))
+        return 0;
+    return T(a % b);
+  }
+}
+
+/// The remainder with the sign of the divisor, as in Python; an integer divisor is not 0.
+template <typename T> inline T flooredRemainder(T a, T b) {
+  T rest = truncatedRemainder(a, b);
+  if (rest == T(0)) {
+    if constexpr (isFloat<T>)
+      return __builtin_signbit(b) ? -T(0) : T(0);
+    return rest;
+  }
+  return (rest < T(0)) != (b < T(0)) ? T(rest + b) : rest;
 }
 
 template <typename T> inline bool isNan(T x) {

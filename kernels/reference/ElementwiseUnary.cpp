@@ -23,3 +23,12 @@ LLMC_REFERENCE_KERNEL(not) {
     return LLMC_KERNEL_UNSUPPORTED;
   return mapUnary<Bool, Bool>(args, [](bool x) { return !x; });
 }
+
+/// -1, 0 or 1; NaN stays NaN, -0 gives 0.
+LLMC_REFERENCE_KERNEL(sign) {
+  return unaryNumber(args, []<typename T>(T x) {
+    if (isNan(x))
+      return x;
+    return T(T(x > T(0)) - T(x < T(0)));
+  });
+}

@@ -87,10 +87,69 @@ template <int N, typename Body> void forEachElement(const Dims &shape, const Dim
   }
 }
 
+/// Calls `body(index)` for each element of `shape` in row-major order.
+template <typename Body> void forEachIndex(const Dims &shape, Body body) {
+  int64_t index[LLMC_MAX_RANK] = {};
+  for (int64_t left = shape.elements(); left > 0; --left) {
+    body(static_cast<const int64_t *>(index));
+    for (int32_t d = shape.rank - 1; d >= 0 && ++index[d] == shape[d]; --d)
+      index[d] = 0;
+  }
+}
+
 /// Records a fault of the data and returns its code. `operand` is an input's index, or -1.
 inline int32_t fail(const llmc_reference_args *args, int32_t code, int32_t operand, int64_t value) {
   *args->error = {code, operand, -1, value};
   return code;
+}
+
+/// One walk over a tensor's elements in row-major order, for two walks over different shapes side by side.
+class Odometer {
+public:
+  Odometer(const Dims &shape, const Dims &strides) : shape(shape), strides(strides) {}
+  int64_t offset() const { return at; }
+  void advance() {
+    for (int32_t d = shape.rank - 1; d >= 0; --d) {
+      at += strides[d];
+      if (++index[d] < shape[d])
+        return;
+      at -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+
+private:
+  Dims shape, strides;
+  int64_t index[LLMC_MAX_RANK] = {};
+  int64_t at = 0;
+};
+
+/// Reads an element of an i32 or i64 tensor: sizes and indices.
+inline int64_t readIndex(const llmc_tensor &tensor, int64_t offset) {
+  return tensor.dtype == LLMC_I32 ? dataOf<int32_t>(tensor)[offset] : dataOf<int64_t>(tensor)[offset];
+}
+
+/// Reads an element of any float tensor.
+inline double readFloat(const llmc_tensor &tensor, int64_t offset) {
+  switch (tensor.dtype) {
+  case LLMC_F32:
+    return dataOf<float>(tensor)[offset];
+  case LLMC_F16:
+    return decode(dataOf<Half>(tensor)[offset]);
+  case LLMC_BF16:
+    return decode(dataOf<BFloat16>(tensor)[offset]);
+  default:
+    return dataOf<double>(tensor)[offset];
+  }
+}
+
+/// Sets the true shape of an output whose size depends on data. Its dims hold the bound, which the memory fits.
+inline int32_t resize(const llmc_reference_args *args, const llmc_tensor &output, const Dims &shape) {
+  if (shape.elements() > shapeOf(output).elements())
+    return fail(args, LLMC_KERNEL_OUT_OF_SPACE, -1, shape.elements());
+  for (int32_t d = 0; d < shape.rank; ++d)
+    output.dims[d] = shape[d];
+  return LLMC_KERNEL_OK;
 }
 
 /// The attributes in `ints`, read in order.

@@ -45,6 +45,15 @@ template <> struct ComputeType<Bool> {
 };
 template <typename T> using Compute = typename ComputeType<T>::Type;
 
+/// What long sums and products of T accumulate in: double for floats.
+template <typename T> struct WideType {
+  using Type = T;
+};
+template <> struct WideType<float> {
+  using Type = double;
+};
+template <typename T> using Wide = typename WideType<Compute<T>>::Type;
+
 /// Calls `body.template operator()<T>()` for a float dtype and returns its status.
 template <typename Body> int32_t dispatchFloat(int32_t dtype, Body body) {
   switch (dtype) {
