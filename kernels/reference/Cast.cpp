@@ -1,0 +1,61 @@
+// cast and where. The dtypes of input and output decide; Convert.h states the rules.
+#include "kernels/reference/Elementwise.h"
+
+using namespace llmc::reference;
+
+/// One element of any integer or bool type; a u64 keeps its bits.
+static int64_t readInteger(const llmc_tensor &tensor, int64_t offset) {
+  int64_t value = 0;
+  dispatchInteger(tensor.dtype == LLMC_BOOL ? LLMC_U8 : tensor.dtype, [&]<typename T>() {
+    value = int64_t(dataOf<T>(tensor)[offset]);
+    return 0;
+  });
+  return tensor.dtype == LLMC_BOOL ? value != 0 : value;
+}
+
+/// Through the widest type of the input's kind, so that each pair of types needs no loop of its own.
+template <typename To> static int32_t castTo(const llmc_reference_args *args) {
+  const llmc_tensor &x = args->inputs[0], &y = args->outputs[0];
+  Dims shape = shapeOf(y);
+  const Dims strides[] = {broadcastStrides(x, shape), stridesOf(y)};
+  To *to = dataOf<To>(y);
+  switch (x.dtype) {
+  case LLMC_F32:
+  case LLMC_F64:
+  case LLMC_F16:
+  case LLMC_BF16:
+    forEachElement(shape, strides, [&](const int64_t *at) { to[at[1]] = convert<To>(readFloat(x, at[0])); });
+    return LLMC_KERNEL_OK;
+  case LLMC_U64:
+    forEachElement(shape, strides, [&](const int64_t *at) { to[at[1]] = convert<To>(uint64_t(readInteger(x, at[0]))); });
+    return LLMC_KERNEL_OK;
+  default:
+    if (sizeOf(x.dtype) == 0)
+      return LLMC_KERNEL_UNSUPPORTED;
+    forEachElement(shape, strides, [&](const int64_t *at) { to[at[1]] = convert<To>(readInteger(x, at[0])); });
+    return LLMC_KERNEL_OK;
+  }
+}
+
+LLMC_REFERENCE_KERNEL(cast) {
+  return dispatchAny(args->outputs[0].dtype, [&]<typename To>() { return castTo<To>(args); });
+}
+
+/// condition ? x : y, all broadcast to the output.
+LLMC_REFERENCE_KERNEL(where) {
+  const llmc_tensor &condition = args->inputs[0], &x = args->inputs[1], &y = args->inputs[2];
+  const llmc_tensor &result = args->outputs[0];
+  if (condition.dtype != LLMC_BOOL)
+    return LLMC_KERNEL_UNSUPPORTED;
+  Dims shape = shapeOf(result);
+  const Dims strides[] = {broadcastStrides(condition, shape), broadcastStrides(x, shape), broadcastStrides(y, shape),
+                          stridesOf(result)};
+  return dispatchWidth(result.dtype, [&]<typename T>() {
+    const T *yes = dataOf<T>(x), *no = dataOf<T>(y);
+    T *to = dataOf<T>(result);
+    forEachElement(shape, strides, [&](const int64_t *at) {
+      to[at[3]] = load(dataOf<Bool>(condition)[at[0]]) ? yes[at[1]] : no[at[2]];
+    });
+    return LLMC_KERNEL_OK;
+  });
+}

@@ -1,0 +1,58 @@
+// max_pool and average_pool. The output's dims say how many windows there are, so ceil mode is the caller's choice.
+//
+// ints: list kernel, list strides, list pads (begins, then ends), list dilations, channels last
+#include "kernels/reference/Arithmetic.h"
+#include "kernels/reference/Limits.h"
+#include "kernels/reference/Window.h"
+
+using namespace llmc::reference;
+
+static Window readWindow(IntReader &ints) {
+  Dims kernel = ints.list(), strides = ints.list(), pads = ints.list(), dilations = ints.list();
+  return makeWindow(kernel, strides, pads, dilations);
+}
+
+/// The greatest element under the window; NaN if there is one; the least value if the window holds no element.
+LLMC_REFERENCE_KERNEL(max_pool) {
+  IntReader ints(args);
+  Window window = readWindow(ints);
+  bool channelsLast = ints.flag();
+  ImageView input(args->inputs[0], channelsLast), output(args->outputs[0], channelsLast);
+  return dispatchNumber(args->outputs[0].dtype, [&]<typename T>() {
+    const T *from = dataOf<T>(args->inputs[0]);
+    T *to = dataOf<T>(args->outputs[0]);
+    forEachPixel(output, [&](int64_t n, int64_t c, const int64_t (&position)[spatialDims]) {
+      Compute<T> best = leastValue<Compute<T>>();
+      forEachTap(window, input, position, [&](int64_t, const int64_t (&source)[spatialDims]) {
+        best = maximum(best, load(from[input.offset(n, c, source)]));
+      });
+      to[output.offset(n, c, position)] = store<T>(best);
+    });
+    return LLMC_KERNEL_OK;
+  });
+}
+
+/// One more int: count_include_pad. The divisor is the number of taps inside the input or, with count_include_pad, inside
+/// the padded input. The sum runs over the taps in row-major order, in the compute type.
+LLMC_REFERENCE_KERNEL(average_pool) {
+  IntReader ints(args);
+  Window window = readWindow(ints);
+  bool channelsLast = ints.flag(), countPads = ints.flag();
+  ImageView input(args->inputs[0], channelsLast), output(args->outputs[0], channelsLast);
+  return dispatchFloat(args->outputs[0].dtype, [&]<typename T>() {
+    const T *from = dataOf<T>(args->inputs[0]);
+    T *to = dataOf<T>(args->outputs[0]);
+    forEachPixel(output, [&](int64_t n, int64_t c, const int64_t (&position)[spatialDims]) {
+      Compute<T> total = 0;
+      int64_t taps = 0;
+      forEachTap(window, input, position, [&](int64_t, const int64_t (&source)[spatialDims]) {
+        total += load(from[input.offset(n, c, source)]);
+        ++taps;
+      });
+      if (countPads)
+        taps = paddedTaps(window, input, position);
+      to[output.offset(n, c, position)] = store<T>(total / Compute<T>(taps));
+    });
+    return LLMC_KERNEL_OK;
+  });
+}
