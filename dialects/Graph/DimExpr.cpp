@@ -177,8 +177,8 @@ ExprAttr DimExpr::attribute() const { return cast<ExprAttr>(impl); }
 DimExpr::Kind DimExpr::kind() const { return static_cast<Kind>(attribute().getKind()); }
 StringRef DimExpr::symbolName() const { return attribute().getSymbol().getValue(); }
 
-SmallVector<DimExpr> DimExpr::operands() const {
-  return llvm::map_to_vector(attribute().getOperands(), [](Attribute operand) { return DimExpr(operand); });
+SmallVector<DimExpr, 2> DimExpr::operands() const {
+  return llvm::map_to_vector<2>(attribute().getOperands(), [](Attribute operand) { return DimExpr(operand); });
 }
 
 std::optional<int64_t> DimExpr::asConstant() const {
@@ -372,7 +372,10 @@ int64_t boundAdd(int64_t a, int64_t b) {
     return INT64_MIN;
   if (a == none || b == none)
     return none;
-  return llvm::SaturatingAdd(a, b);
+  int64_t sum;
+  if (llvm::AddOverflow(a, b, sum))
+    return a > 0 ? none : INT64_MIN;
+  return sum;
 }
 
 int64_t boundMul(int64_t a, int64_t b) {
@@ -400,7 +403,9 @@ DimRange combine(Kind kind, DimRange a, DimRange b) {
   case Kind::CeilDiv: {
     if (a.lo == INT64_MIN || b.lo <= 0)
       return {INT64_MIN, none};
-    auto divide = kind == Kind::FloorDiv ? llvm::divideFloorSigned<int64_t> : llvm::divideCeilSigned<int64_t>;
+    auto divide = [&](int64_t x, int64_t y) {
+      return kind == Kind::FloorDiv ? llvm::divideFloorSigned(x, y) : llvm::divideCeilSigned(x, y);
+    };
     return {divide(a.lo, a.lo >= 0 ? b.hi : b.lo), a.hi == none ? none : divide(a.hi, a.hi >= 0 ? b.lo : b.hi)};
   }
   case Kind::Mod:

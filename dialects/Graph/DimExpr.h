@@ -50,7 +50,7 @@ public:
 
   Kind kind() const;
   llvm::StringRef symbolName() const;
-  llvm::SmallVector<DimExpr> operands() const;
+  llvm::SmallVector<DimExpr, 2> operands() const;
   ExprAttr attribute() const;
   mlir::MLIRContext *context() const { return impl.getContext(); }
 

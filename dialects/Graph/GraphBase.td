@@ -43,12 +43,13 @@ def Graph_ShapeTensor : RankedTensorOf<[I64]>;
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic, !listconcat(traits, [
         Pure,
-        DeclareOpInterfaceMethods<InferTypeOpInterface, ["isCompatibleReturnTypes"]>,
+        DeclareOpInterfaceMethods<InferTypeOpInterface>,
         DeclareOpInterfaceMethods<Graph_ShapeInferenceOpInterface>,
         DeclareOpInterfaceMethods<Graph_ReferenceEvalOpInterface>])> {
   // C++ statements that append to `ints` and `floats`; the order is the one the reference kernel documents.
   code packing = "";
   code baseDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs, ::mlir::TypeRange rhs);
     static ::llvm::LogicalResult inferShape(Adaptor adaptor, ::llmc::graph::ShapeInference &shapes);
   }];
   code baseDefinition = [{
