@@ -1,0 +1,42 @@
+// Result types from symbolic shapes.
+#include "passes/Graph/Passes.h"
+#include "passes/Graph/ShapeAnalysis.h"
+
+using namespace mlir;
+
+namespace llmc {
+#define GEN_PASS_DEF_INFERSHAPESPASS
+#include "passes/Graph/Passes.h.inc"
+namespace {
+
+struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isDeclaration())
+      return;
+    ShapeAnalysis analysis(function);
+    if (analysis.failed())
+      return signalPassFailure();
+    for (Operation &op : function.getBody().front())
+      for (Value result : op.getResults())
+        refine(result, analysis);
+    analysis.recordChecks();
+    Operation *terminator = function.getBody().front().getTerminator();
+    function.setType(FunctionType::get(&getContext(), function.getArgumentTypes(), terminator->getOperandTypes()));
+  }
+
+  /// Only graph ops accept refined types: all their constraints are compatible with more static ones.
+  static void refine(Value result, const ShapeAnalysis &analysis) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || !isa<graph::ShapeInferenceOpInterface>(result.getDefiningOp()))
+      return;
+    SmallVector<int64_t> sizes = graph::staticSizes(analysis.dims(result));
+    if (ArrayRef(sizes) != type.getShape())
+      result.setType(RankedTensorType::get(sizes, type.getElementType()));
+  }
+};
+
+} // namespace
+} // namespace llmc

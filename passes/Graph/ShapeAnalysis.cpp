@@ -1,0 +1,96 @@
+// Forward propagation of symbolic shapes.
+#include "passes/Graph/ShapeAnalysis.h"
+
+using namespace mlir;
+
+namespace llmc {
+
+using graph::DimExpr;
+using graph::Dims;
+using graph::TensorShape;
+
+graph::DimRanges symbolRanges(func::FuncOp function) {
+  graph::DimRanges ranges;
+  if (auto symbols = function->getAttrOfType<DictionaryAttr>(symbolsAttrName))
+    for (NamedAttribute symbol : symbols)
+      if (auto bounds = dyn_cast<DenseI64ArrayAttr>(symbol.getValue()); bounds && bounds.size() == 2)
+        ranges.set(symbol.getName(), {bounds[0], bounds[1]});
+  return ranges;
+}
+
+ShapeAnalysis::ShapeAnalysis(func::FuncOp function) : function(function), dimRanges(symbolRanges(function)) {
+  if (function.isDeclaration())
+    return;
+  for (BlockArgument argument : function.getArguments()) {
+    setFromType(argument);
+    auto dims = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), dimsAttrName);
+    if (dims && dims.size() == shapes[argument].dims.size())
+      shapes[argument].dims = graph::dimsOf(dims);
+  }
+  for (Operation &op : function.getBody().front())
+    visit(op);
+}
+
+void ShapeAnalysis::setFromType(Value value) {
+  TensorShape shape;
+  if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+    for (int64_t size : type.getShape())
+      shape.dims.push_back(ShapedType::isDynamic(size) ? DimExpr() : DimExpr::constant(value.getContext(), size));
+  shapes[value] = std::move(shape);
+}
+
+static std::string nameOf(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    return fused.getLocations().empty() ? "" : nameOf(fused.getLocations().front());
+  return "";
+}
+
+void ShapeAnalysis::visit(Operation &op) {
+  for (Value result : op.getResults())
+    setFromType(result);
+  auto shaped = dyn_cast<graph::ShapeInferenceOpInterface>(op);
+  if (!shaped)
+    return;
+  SmallVector<TensorShape> operands = llvm::map_to_vector(op.getOperands(), [&](Value operand) { return of(operand); });
+  auto assume = [&](DimExpr lhs, DimExpr rhs) {
+    std::string message = nameOf(op.getLoc()) + " (" + op.getName().stripDialect().str() + ") needs " + lhs.str() + " = " + rhs.str();
+    assumed.push_back(ArrayAttr::get(op.getContext(), {lhs.attribute(), rhs.attribute(), StringAttr::get(op.getContext(), message)}));
+  };
+  graph::ShapeInference inference(op.getContext(), op.getLoc(), op.getOperands(), operands, dimRanges, assume);
+  if (mlir::failed(shaped.inferDims(inference))) {
+    hasFailed = true;
+    return;
+  }
+  for (auto [result, inferred] : llvm::zip_equal(op.getResults(), inference.results())) {
+    TensorShape &shape = shapes[result];
+    if (shape.dims.size() != inferred.dims.size())
+      continue;
+    for (auto [dim, other] : llvm::zip_equal(shape.dims, inferred.dims))
+      if (other)
+        dim = inference.simplify(other);
+    shape.contents = inferred.contents;
+  }
+}
+
+graph::ShapeInference ShapeAnalysis::inferenceFor(Operation *op) const {
+  SmallVector<TensorShape> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return of(operand); });
+  return graph::ShapeInference(op->getContext(), op->getLoc(), op->getOperands(), operands, dimRanges, [](DimExpr, DimExpr) {});
+}
+
+void ShapeAnalysis::recordChecks() {
+  SmallVector<Attribute> checks;
+  auto equality = [](Attribute check) { return std::pair(cast<ArrayAttr>(check)[0], cast<ArrayAttr>(check)[1]); };
+  auto addOnce = [&](Attribute check) {
+    if (llvm::none_of(checks, [&](Attribute other) { return equality(other) == equality(check); }))
+      checks.push_back(check);
+  };
+  if (auto existing = function->getAttrOfType<ArrayAttr>(checksAttrName))
+    llvm::for_each(existing, addOnce);
+  llvm::for_each(assumed, addOnce);
+  if (!checks.empty())
+    function->setAttr(checksAttrName, ArrayAttr::get(function.getContext(), checks));
+}
+
+} // namespace llmc

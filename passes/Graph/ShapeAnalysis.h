@@ -1,0 +1,44 @@
+// Symbolic shapes of all values of a function.
+#ifndef LLMC_PASSES_GRAPH_SHAPEANALYSIS_H
+#define LLMC_PASSES_GRAPH_SHAPEANALYSIS_H
+
+#include "dialects/Graph/Graph.h"
+
+namespace llmc {
+
+/// Names of the attributes that describe a function's symbolic dims (see the dialect's description).
+constexpr llvm::StringLiteral dimsAttrName = "graph.dims";       // per argument: array of #graph.expr
+constexpr llvm::StringLiteral symbolsAttrName = "graph.symbols"; // per function: symbol -> array<i64: lo, hi>
+constexpr llvm::StringLiteral checksAttrName = "graph.checks";   // per function: array of [lhs, rhs, "message"]
+
+/// The ranges that `graph.symbols` gives.
+graph::DimRanges symbolRanges(mlir::func::FuncOp function);
+
+class ShapeAnalysis {
+public:
+  /// Follows shapes through the function's body, in order. `failed` tells whether a shape rule reported an error.
+  explicit ShapeAnalysis(mlir::func::FuncOp function);
+
+  bool failed() const { return hasFailed; }
+  const graph::TensorShape &of(mlir::Value value) const { return shapes.find(value)->second; }
+  llvm::ArrayRef<graph::DimExpr> dims(mlir::Value value) const { return of(value).dims; }
+  const graph::DimRanges &ranges() const { return dimRanges; }
+  /// A ShapeInference over the operands of `op`, as the op's own rule saw it; facts it assumes are dropped.
+  graph::ShapeInference inferenceFor(mlir::Operation *op) const;
+  /// Adds what had to be assumed to the function's checks; repeats are dropped.
+  void recordChecks();
+
+private:
+  void visit(mlir::Operation &op);
+  void setFromType(mlir::Value value);
+
+  mlir::func::FuncOp function;
+  graph::DimRanges dimRanges;
+  llvm::DenseMap<mlir::Value, graph::TensorShape> shapes;
+  llvm::SmallVector<mlir::Attribute> assumed;
+  bool hasFailed = false;
+};
+
+} // namespace llmc
+
+#endif // LLMC_PASSES_GRAPH_SHAPEANALYSIS_H
