@@ -1,5 +1,8 @@
 // Forward propagation of symbolic shapes.
 #include "passes/Graph/ShapeAnalysis.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
 using namespace mlir;
 
@@ -47,9 +50,33 @@ static std::string nameOf(Location loc) {
   return "";
 }
 
+static Dims dimsOf(ArrayRef<OpFoldResult> sizes, MLIRContext *context) {
+  return llvm::map_to_vector<4>(sizes, [&](OpFoldResult size) {
+    if (std::optional<int64_t> value = getConstantIntValue(size))
+      return DimExpr::constant(context, *value);
+    auto op = cast<Value>(size).getDefiningOp<graph::SizeOp>();
+    return op ? DimExpr(op.getExpr()) : DimExpr();
+  });
+}
+
+/// Ops of other dialects, as graph-to-linalg writes them.
+void ShapeAnalysis::visitLowered(Operation &op) {
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    shapes[empty].dims = dimsOf(empty.getMixedSizes(), op.getContext());
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    shapes[slice].dims = dimsOf(slice.getMixedSizes(), op.getContext());
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    for (auto [result, init] : llvm::zip_equal(op.getResults(), destination.getDpsInits()))
+      shapes[result].dims = Dims(dims(init));
+  if (auto dispatch = dyn_cast<graph::DispatchOp>(op))
+    for (auto [result, resultDims] : llvm::zip_equal(op.getResults(), dispatch.getDims()))
+      shapes[result].dims = graph::dimsOf(cast<ArrayAttr>(resultDims));
+}
+
 void ShapeAnalysis::visit(Operation &op) {
   for (Value result : op.getResults())
     setFromType(result);
+  visitLowered(op);
   auto shaped = dyn_cast<graph::ShapeInferenceOpInterface>(op);
   if (!shaped)
     return;

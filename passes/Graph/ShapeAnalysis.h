@@ -25,11 +25,14 @@ public:
   const graph::DimRanges &ranges() const { return dimRanges; }
   /// A ShapeInference over the operands of `op`, as the op's own rule saw it; facts it assumes are dropped.
   graph::ShapeInference inferenceFor(mlir::Operation *op) const;
+  /// `value` stands for `original` from now on.
+  void alias(mlir::Value value, mlir::Value original) { shapes[value] = graph::TensorShape(of(original)); }
   /// Adds what had to be assumed to the function's checks; repeats are dropped.
   void recordChecks();
 
 private:
   void visit(mlir::Operation &op);
+  void visitLowered(mlir::Operation &op);
   void setFromType(mlir::Value value);
 
   mlir::func::FuncOp function;

@@ -1,0 +1,189 @@
+// Greedy grouping, in program order: an op joins the group of a producer when one kernel can compute both.
+#include "passes/Lower/DispatchGroups.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace llmc {
+namespace {
+
+bool isContraction(linalg::GenericOp op) { return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() >= 2; }
+
+/// An op with a template of its own that takes an epilogue.
+bool isGeneratedRoot(Operation *op) {
+  auto isImage = [](Value x) {
+    auto type = cast<RankedTensorType>(x.getType());
+    return type.getRank() == 4 && type.getElementType().isF32();
+  };
+  if (auto conv = dyn_cast<graph::ConvOp>(op))
+    return conv.getChannelsLast() && !conv.getBias() && isImage(conv.getX());
+  if (auto pool = dyn_cast<graph::MaxPoolOp>(op))
+    return pool.getChannelsLast() && isImage(pool.getX());
+  if (auto pool = dyn_cast<graph::AveragePoolOp>(op))
+    return pool.getChannelsLast() && isImage(pool.getX());
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && isContraction(generic);
+}
+
+/// Reductions over trailing dims in one run; others, such as a mean over the middle of [N, H, W, C], stay alone.
+bool reducesTrailing(linalg::GenericOp op) {
+  bool seen = false;
+  for (utils::IteratorType iterator : op.getIteratorTypesArray()) {
+    if (iterator == utils::IteratorType::reduction)
+      seen = true;
+    else if (seen)
+      return false;
+  }
+  return true;
+}
+
+int64_t parallelRank(linalg::GenericOp op) { return op.getNumParallelLoops(); }
+
+class Grouping {
+public:
+  explicit Grouping(Block &block) {
+    for (auto [i, op] : llvm::enumerate(block))
+      order[&op] = i;
+  }
+
+  std::vector<DispatchGroup> run(Block &block) {
+    for (Operation &op : block)
+      if (needsKernel(&op))
+        place(&op);
+    return std::move(groups);
+  }
+
+private:
+  void place(Operation *op) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      for (size_t candidate : producers(generic))
+        if (joins(generic, candidate) && !reachesThroughOthers(generic, candidate))
+          return join(generic, candidate);
+    DispatchGroup group;
+    bool isRoot = isGeneratedRoot(op);
+    group.kind = isRoot ? DispatchGroup::Kind::Root
+                 : isa<linalg::GenericOp>(op) ? DispatchGroup::Kind::Rows : DispatchGroup::Kind::Reference;
+    group.ops = {op};
+    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && !isRoot && generic.getNumReductionLoops() > 0)
+      group.rowRank = reducesTrailing(generic) ? parallelRank(generic) : -2;
+    groupOf[op] = groups.size();
+    groups.push_back(std::move(group));
+  }
+
+  void join(linalg::GenericOp op, size_t index) {
+    DispatchGroup &group = groups[index];
+    if (group.kind == DispatchGroup::Kind::Rows && op.getNumReductionLoops() > 0)
+      group.rowRank = parallelRank(op);
+    group.ops.push_back(op);
+    groupOf[op] = index;
+  }
+
+  /// Groups that make an operand of `op`, latest first.
+  SmallVector<size_t> producers(linalg::GenericOp op) const {
+    SmallVector<size_t> result;
+    for (Value input : op.getDpsInputs())
+      if (Operation *producer = input.getDefiningOp(); producer && groupOf.contains(producer))
+        result.push_back(groupOf.lookup(producer));
+    llvm::sort(result, std::greater<>());
+    result.erase(llvm::unique(result), result.end());
+    return result;
+  }
+
+  bool joins(linalg::GenericOp op, size_t index) const {
+    const DispatchGroup &group = groups[index];
+    switch (group.kind) {
+    case DispatchGroup::Kind::Root:
+      return joinsRoot(op, group);
+    case DispatchGroup::Kind::Rows:
+      return joinsRows(op, group);
+    case DispatchGroup::Kind::Reference:
+      return false;
+    }
+    llvm_unreachable("all kinds are handled");
+  }
+
+  /// An element-wise op over exactly the elements of the root, which nobody else reads.
+  static bool joinsRoot(linalg::GenericOp op, const DispatchGroup &group) {
+    if (group.ops.size() != 1 || op.getNumReductionLoops() > 0)
+      return false;
+    Value result = group.ops.front()->getResult(0);
+    return llvm::all_of(result.getUsers(), [&](Operation *user) { return user == op.getOperation(); }) &&
+           llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+             return operand->get() != result || op.getMatchingIndexingMap(operand).isIdentity();
+           });
+  }
+
+  /// Reads what the group makes row by row: the same leading dims, in place.
+  static bool joinsRows(linalg::GenericOp op, const DispatchGroup &group) {
+    if (isContraction(op) || group.rowRank == -2)
+      return false;
+    bool reduces = op.getNumReductionLoops() > 0;
+    if (reduces && !reducesTrailing(op))
+      return false;
+    int64_t rank = group.rowRank >= 0 ? group.rowRank : reduces ? parallelRank(op) : -1;
+    // Two element-wise ops that were not fused have other readers: each is a kernel of its own.
+    if (rank < 0 || (group.rowRank >= 0 && reduces && parallelRank(op) != rank) || op.getNumLoops() < rank)
+      return false;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      Operation *producer = operand->get().getDefiningOp();
+      if (producer && llvm::is_contained(group.ops, producer) && !keepsRows(op.getMatchingIndexingMap(operand), rank))
+        return false;
+    }
+    return llvm::all_of(group.ops, [&](Operation *member) { return cast<linalg::GenericOp>(member).getNumLoops() >= rank; });
+  }
+
+  static bool keepsRows(AffineMap map, int64_t rank) {
+    if (static_cast<int64_t>(map.getNumResults()) < rank)
+      return false;
+    for (int64_t i = 0; i < rank; ++i)
+      if (map.getResult(i) != getAffineDimExpr(i, map.getContext()))
+        return false;
+    return true;
+  }
+
+  /// Whether an operand of `op` depends on group `index` by way of ops outside of it, which would have to run both before and after.
+  bool reachesThroughOthers(Operation *op, size_t index) const {
+    SmallVector<Operation *> pending;
+    llvm::SmallDenseSet<Operation *> seen;
+    auto push = [&](Operation *user) {
+      for (Value operand : user->getOperands())
+        if (Operation *producer = operand.getDefiningOp(); producer && seen.insert(producer).second)
+          pending.push_back(producer);
+    };
+    size_t first = order.lookup(groups[index].ops.front());
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); producer && !inGroup(producer, index))
+        pending.push_back(producer);
+    while (!pending.empty()) {
+      Operation *current = pending.pop_back_val();
+      if (inGroup(current, index))
+        return true;
+      // A group runs as a whole: what any member needs, all of it needs.
+      auto found = groupOf.find(current);
+      ArrayRef<Operation *> members = found == groupOf.end() ? ArrayRef(current) : ArrayRef(groups[found->second].ops);
+      if (order.lookup(members.back()) > first)
+        llvm::for_each(members, push);
+    }
+    return false;
+  }
+
+  bool inGroup(Operation *op, size_t index) const {
+    auto found = groupOf.find(op);
+    return found != groupOf.end() && found->second == index;
+  }
+
+  llvm::DenseMap<Operation *, size_t> order, groupOf;
+  std::vector<DispatchGroup> groups;
+};
+
+} // namespace
+
+bool needsKernel(Operation *op) {
+  if (isa<graph::ConstantOp, graph::ViewOp, graph::SizeOp, graph::DispatchOp>(op))
+    return false;
+  return isa<linalg::GenericOp>(op) || isa<graph::ReferenceEvalOpInterface>(op);
+}
+
+std::vector<DispatchGroup> groupDispatches(Block &block) { return Grouping(block).run(block); }
+
+} // namespace llmc

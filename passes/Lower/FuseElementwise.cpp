@@ -1,0 +1,92 @@
+// Element-wise fusion on linalg, by structure.
+#include "passes/Lower/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace llmc {
+#define GEN_PASS_DEF_FUSEELEMENTWISEPASS
+#include "passes/Lower/Passes.h.inc"
+namespace {
+
+/// A generic that only moves elements: a transpose, a broadcast, a copy of a slice.
+bool onlyMoves(linalg::GenericOp op) {
+  Operation *yield = op.getBody()->getTerminator();
+  return op.getBody()->getOperations().size() == 1 && yield->getNumOperands() == 1 &&
+         isa<BlockArgument>(yield->getOperand(0)) && op.getNumDpsInputs() == 1;
+}
+
+bool isContraction(linalg::GenericOp op) {
+  return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() >= 2;
+}
+
+/// Whether the op reads the result of a convolution, pooling or matrix product: it is then worth more as that kernel's epilogue
+/// than inside a reduction.
+bool followsRoot(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    Operation *producer = input.getDefiningOp();
+    auto generic = dyn_cast_if_present<linalg::GenericOp>(producer);
+    return input.hasOneUse() && (isa_and_present<graph::ConvOp, graph::MaxPoolOp, graph::AveragePoolOp>(producer) ||
+                                 (generic && isContraction(generic)));
+  });
+}
+
+bool shouldFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer)
+    return false;
+  bool oneUse = llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer.getOperation(); });
+  if (isContraction(consumer)) {
+    // Kernels read their operands through permutations only.
+    return onlyMoves(producer) && producer.getMatchingIndexingMap(producer.getDpsInputOperand(0)).isPermutation();
+  }
+  if (consumer.getNumReductionLoops() > 0 && followsRoot(producer))
+    return false;
+  return oneUse || onlyMoves(producer);
+}
+
+/// transpose(contraction(a, b)) -> contraction(a, b) that writes the transposed result
+struct FoldTransposeIntoContraction final : OpRewritePattern<linalg::GenericOp> {
+  using Base::Base;
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (op.getNumReductionLoops() > 0 || !onlyMoves(op))
+      return rewriter.notifyMatchFailure(op, "not a transpose");
+    AffineMap read = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+    auto contraction = op.getDpsInputs()[0].getDefiningOp<linalg::GenericOp>();
+    if (!read.isPermutation() || !contraction || !isContraction(contraction) || !contraction->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "the operand is not a contraction of one use read by a permutation");
+    auto fill = contraction.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+    if (!fill)
+      return rewriter.notifyMatchFailure(op, "the contraction does not start from a filled tensor");
+    SmallVector<AffineMap> maps = contraction.getIndexingMapsArray();
+    maps.back() = inversePermutation(read).compose(maps.back());
+    Value init = linalg::FillOp::create(rewriter, fill.getLoc(), fill.getInputs()[0], op.getDpsInits()[0]).getResult(0);
+    auto merged = linalg::GenericOp::create(rewriter, rewriter.getFusedLoc({contraction.getLoc(), op.getLoc()}), op.getResultTypes(),
+                                            contraction.getDpsInputs(), ValueRange(init), maps,
+                                            contraction.getIteratorTypesArray());
+    rewriter.cloneRegionBefore(contraction.getRegion(), merged.getRegion(), merged.getRegion().end());
+    rewriter.replaceOp(op, merged.getResults());
+    rewriter.eraseOp(contraction);
+    return success();
+  }
+};
+
+struct FuseElementwisePass : impl::FuseElementwisePassBase<FuseElementwisePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    patterns.add<FoldTransposeIntoContraction>(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
+                                     GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
+                                         GreedySimplifyRegionLevel::Disabled))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace llmc
