@@ -67,7 +67,7 @@ LLMC_SHARED inline Dims broadcastStrides(const llmc_tensor &tensor, const Dims &
 template <typename T> inline T *dataOf(const llmc_tensor &tensor) { return static_cast<T *>(tensor.data); }
 
 inline bool isPresent(const llmc_reference_args *args, int32_t input) {
-  return input < args->num_inputs && args->inputs[input].dtype != LLMC_DTYPE_INVALID && args->inputs[input].data;
+  return input < args->num_inputs && args->inputs[input].dtype != LLMC_DTYPE_INVALID;
 }
 
 /// A walk over `shape` in row-major order, row by row of the last dim, with N offsets: offsets[i] moves by strides[i].
