@@ -3,38 +3,21 @@
 
 using namespace llmc::reference;
 
-/// One element of any integer or bool type; a u64 keeps its bits.
-static int64_t readInteger(const llmc_tensor &tensor, int64_t offset) {
-  int64_t value = 0;
-  dispatchInteger(tensor.dtype == LLMC_BOOL ? LLMC_U8 : tensor.dtype, [&]<typename T>() {
-    value = int64_t(dataOf<T>(tensor)[offset]);
-    return 0;
-  });
-  return tensor.dtype == LLMC_BOOL ? value != 0 : value;
-}
-
 /// Through the widest type of the input's kind, so that each pair of types needs no loop of its own.
 template <typename To> static int32_t castTo(const llmc_reference_args *args) {
   const llmc_tensor &x = args->inputs[0], &y = args->outputs[0];
   Dims shape = shapeOf(y);
   const Dims strides[] = {broadcastStrides(x, shape), stridesOf(y)};
   To *to = dataOf<To>(y);
-  switch (x.dtype) {
-  case LLMC_F32:
-  case LLMC_F64:
-  case LLMC_F16:
-  case LLMC_BF16:
-    forEachElement(shape, strides, [&](const int64_t *at) { to[at[1]] = convert<To>(readFloat(x, at[0])); });
+  auto loop = [&](auto read) {
+    forEachElement(shape, strides, [&](const int64_t *at) { to[at[1]] = convert<To>(read(x, at[0])); });
     return LLMC_KERNEL_OK;
-  case LLMC_U64:
-    forEachElement(shape, strides, [&](const int64_t *at) { to[at[1]] = convert<To>(uint64_t(readInteger(x, at[0]))); });
-    return LLMC_KERNEL_OK;
-  default:
-    if (sizeOf(x.dtype) == 0)
-      return LLMC_KERNEL_UNSUPPORTED;
-    forEachElement(shape, strides, [&](const int64_t *at) { to[at[1]] = convert<To>(readInteger(x, at[0])); });
-    return LLMC_KERNEL_OK;
-  }
+  };
+  if (isFloatType(x.dtype))
+    return loop(readFloat);
+  if (x.dtype == LLMC_U64)
+    return loop([](const llmc_tensor &tensor, int64_t at) { return uint64_t(readInteger(tensor, at)); });
+  return sizeOf(x.dtype) ? loop(readInteger) : LLMC_KERNEL_UNSUPPORTED;
 }
 
 LLMC_REFERENCE_KERNEL(cast) {

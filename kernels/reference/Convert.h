@@ -19,7 +19,7 @@ template <typename To, typename From> inline To bitCast(From value) {
 }
 
 /// Rounds a double to a 16-bit float with `mantissaBits` explicit mantissa bits.
-template <int mantissaBits> inline uint16_t encode16(double value) {
+template <int mantissaBits> LLMC_SHARED inline uint16_t encode16(double value) {
   constexpr int exponentBits = 15 - mantissaBits;
   constexpr int bias = (1 << (exponentBits - 1)) - 1;
   constexpr uint64_t infinity = uint64_t((1 << exponentBits) - 1) << mantissaBits;
@@ -49,7 +49,7 @@ template <int mantissaBits> inline uint16_t encode16(double value) {
   return uint16_t(sign | (field < infinity ? field : infinity));
 }
 
-inline float decode(Half value) {
+LLMC_SHARED inline float decode(Half value) {
   uint32_t sign = uint32_t(value.bits & 0x8000) << 16;
   uint32_t exponent = (value.bits >> 10) & 0x1f, mantissa = value.bits & 0x3ff;
   if (exponent == 0x1f)

@@ -6,25 +6,32 @@
 
 namespace llmc::reference {
 
+/// The walk of an element-wise kernel: the output's shape, and the strides of N - 1 inputs broadcast to it, then of the output.
+template <int N> struct ElementwisePlan {
+  Dims shape, strides[N];
+
+  LLMC_SHARED explicit ElementwisePlan(const llmc_reference_args *args) : shape(shapeOf(args->outputs[0])) {
+    for (int i = 0; i < N - 1; ++i)
+      strides[i] = broadcastStrides(args->inputs[i], shape);
+    strides[N - 1] = stridesOf(args->outputs[0]);
+  }
+};
+
 /// outputs[0] = op(inputs[0]) with In and Out as element types.
 template <typename In, typename Out, typename Op> int32_t mapUnary(const llmc_reference_args *args, Op op) {
-  const llmc_tensor &x = args->inputs[0], &y = args->outputs[0];
-  Dims shape = shapeOf(y);
-  const Dims strides[] = {broadcastStrides(x, shape), stridesOf(y)};
-  const In *from = dataOf<In>(x);
-  Out *to = dataOf<Out>(y);
-  forEachElement(shape, strides, [&](const int64_t *at) { to[at[1]] = store<Out>(op(load(from[at[0]]))); });
+  ElementwisePlan<2> plan(args);
+  const In *from = dataOf<In>(args->inputs[0]);
+  Out *to = dataOf<Out>(args->outputs[0]);
+  forEachElement(plan.shape, plan.strides, [&](const int64_t *at) { to[at[1]] = store<Out>(op(load(from[at[0]]))); });
   return LLMC_KERNEL_OK;
 }
 
 /// outputs[0] = op(inputs[0], inputs[1]), broadcast to the output.
 template <typename In, typename Out, typename Op> int32_t mapBinary(const llmc_reference_args *args, Op op) {
-  const llmc_tensor &a = args->inputs[0], &b = args->inputs[1], &y = args->outputs[0];
-  Dims shape = shapeOf(y);
-  const Dims strides[] = {broadcastStrides(a, shape), broadcastStrides(b, shape), stridesOf(y)};
-  const In *left = dataOf<In>(a), *right = dataOf<In>(b);
-  Out *to = dataOf<Out>(y);
-  forEachElement(shape, strides,
+  ElementwisePlan<3> plan(args);
+  const In *left = dataOf<In>(args->inputs[0]), *right = dataOf<In>(args->inputs[1]);
+  Out *to = dataOf<Out>(args->outputs[0]);
+  forEachElement(plan.shape, plan.strides,
                  [&](const int64_t *at) { to[at[2]] = store<Out>(op(load(left[at[0]]), load(right[at[1]]))); });
   return LLMC_KERNEL_OK;
 }

@@ -30,14 +30,14 @@ struct Dims {
   }
 };
 
-inline Dims shapeOf(const llmc_tensor &tensor) {
+LLMC_SHARED inline Dims shapeOf(const llmc_tensor &tensor) {
   Dims shape{tensor.rank};
   for (int32_t d = 0; d < tensor.rank; ++d)
     shape[d] = tensor.dims[d];
   return shape;
 }
 
-inline Dims denseStrides(const Dims &shape) {
+LLMC_SHARED inline Dims denseStrides(const Dims &shape) {
   Dims strides{shape.rank};
   int64_t stride = 1;
   for (int32_t d = shape.rank - 1; d >= 0; --d) {
@@ -47,7 +47,7 @@ inline Dims denseStrides(const Dims &shape) {
   return strides;
 }
 
-inline Dims stridesOf(const llmc_tensor &tensor) {
+LLMC_SHARED inline Dims stridesOf(const llmc_tensor &tensor) {
   if (!tensor.strides)
     return denseStrides(shapeOf(tensor));
   Dims strides{tensor.rank};
@@ -57,7 +57,7 @@ inline Dims stridesOf(const llmc_tensor &tensor) {
 }
 
 /// Strides that read `tensor` as if it had `shape`: trailing dims are aligned; a missing dim or one of size 1 repeats.
-inline Dims broadcastStrides(const llmc_tensor &tensor, const Dims &shape) {
+LLMC_SHARED inline Dims broadcastStrides(const llmc_tensor &tensor, const Dims &shape) {
   Dims own = stridesOf(tensor), strides{shape.rank};
   for (int32_t d = 0; d < tensor.rank; ++d)
     strides[shape.rank - tensor.rank + d] = tensor.dims[d] == 1 ? 0 : own[d];
@@ -67,22 +67,50 @@ inline Dims broadcastStrides(const llmc_tensor &tensor, const Dims &shape) {
 template <typename T> inline T *dataOf(const llmc_tensor &tensor) { return static_cast<T *>(tensor.data); }
 
 inline bool isPresent(const llmc_reference_args *args, int32_t input) {
-  return input < args->num_inputs && args->inputs[input].dtype != LLMC_DTYPE_INVALID && args->inputs[input].data;
+  return input < args->num_inputs && args->inputs[input].dtype != LLMC_DTYPE_INVALID;
 }
 
-/// Calls `body(offsets)` for each element of `shape` in row-major order; offsets[i] moves by strides[i].
-template <int N, typename Body> void forEachElement(const Dims &shape, const Dims (&strides)[N], Body body) {
-  int64_t index[LLMC_MAX_RANK] = {};
-  int64_t offsets[N] = {};
-  for (int64_t left = shape.elements(); left > 0; --left) {
-    body(offsets);
-    for (int32_t d = shape.rank - 1; d >= 0; --d) {
+/// A walk over `shape` in row-major order, row by row of the last dim, with N offsets: offsets[i] moves by strides[i].
+template <int N> class RowWalk {
+public:
+  LLMC_SHARED RowWalk(const Dims &shape, const Dims (&strides)[N]) : strides(strides), shape(shape), rest(shape.rank - 1) {
+    length = shape.rank ? shape[rest] : 1;
+    rows = length == 0 ? 0 : shape.elements() / length;
+    for (int i = 0; i < N; ++i)
+      step[i] = shape.rank ? strides[i][rest] : 0;
+  }
+  LLMC_SHARED void advance() {
+    --rows;
+    for (int32_t d = rest - 1; d >= 0; --d) {
       bool wraps = ++index[d] == shape[d];
       for (int i = 0; i < N; ++i)
-        offsets[i] += wraps ? strides[i][d] * (1 - shape[d]) : strides[i][d];
+        start[i] += wraps ? strides[i][d] * (1 - shape[d]) : strides[i][d];
       if (!wraps)
         break;
       index[d] = 0;
+    }
+  }
+
+  int64_t start[N] = {}, step[N]; // offsets of the row's first element, and from one element to the next
+  int64_t rows, length;
+
+private:
+  const Dims (&strides)[N];
+  const Dims &shape;
+  int64_t index[LLMC_MAX_RANK] = {};
+  int32_t rest; // the last dim
+};
+
+/// Calls `body(offsets)` for each element of `shape` in row-major order; offsets[i] moves by strides[i].
+template <int N, typename Body> void forEachElement(const Dims &shape, const Dims (&strides)[N], Body body) {
+  for (RowWalk<N> walk(shape, strides); walk.rows > 0; walk.advance()) {
+    int64_t offsets[N];
+    for (int i = 0; i < N; ++i)
+      offsets[i] = walk.start[i];
+    for (int64_t left = walk.length; left > 0; --left) {
+      body(static_cast<const int64_t *>(offsets));
+      for (int i = 0; i < N; ++i)
+        offsets[i] += walk.step[i];
     }
   }
 }
@@ -125,12 +153,22 @@ private:
 };
 
 /// Reads an element of an i32 or i64 tensor: sizes and indices.
-inline int64_t readIndex(const llmc_tensor &tensor, int64_t offset) {
+LLMC_SHARED inline int64_t readIndex(const llmc_tensor &tensor, int64_t offset) {
   return tensor.dtype == LLMC_I32 ? dataOf<int32_t>(tensor)[offset] : dataOf<int64_t>(tensor)[offset];
 }
 
+/// Reads an element of any integer or bool tensor; a u64 keeps its bits.
+LLMC_SHARED inline int64_t readInteger(const llmc_tensor &tensor, int64_t offset) {
+  int64_t value = 0;
+  dispatchInteger(tensor.dtype == LLMC_BOOL ? LLMC_U8 : tensor.dtype, [&]<typename T>() {
+    value = int64_t(dataOf<T>(tensor)[offset]);
+    return 0;
+  });
+  return tensor.dtype == LLMC_BOOL ? value != 0 : value;
+}
+
 /// Reads an element of any float tensor.
-inline double readFloat(const llmc_tensor &tensor, int64_t offset) {
+LLMC_SHARED inline double readFloat(const llmc_tensor &tensor, int64_t offset) {
   switch (tensor.dtype) {
   case LLMC_F32:
     return dataOf<float>(tensor)[offset];

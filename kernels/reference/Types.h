@@ -4,6 +4,9 @@
 
 #include "kernels/abi/kernel_abi.h"
 
+/// One copy of a helper for all element types, so that the type switches do not multiply it.
+#define LLMC_SHARED [[gnu::noinline]]
+
 namespace llmc::reference {
 
 // Not the compiler's half types: those call its support library on levels without hardware conversions.
@@ -102,6 +105,10 @@ template <typename Body> int32_t dispatchNumber(int32_t dtype, Body body) {
 /// Floats, integers and bool.
 template <typename Body> int32_t dispatchAny(int32_t dtype, Body body) {
   return dtype == LLMC_BOOL ? body.template operator()<Bool>() : dispatchNumber(dtype, body);
+}
+
+inline bool isFloatType(int32_t dtype) {
+  return dtype == LLMC_F32 || dtype == LLMC_F64 || dtype == LLMC_F16 || dtype == LLMC_BF16;
 }
 
 inline int64_t sizeOf(int32_t dtype) {

@@ -1,11 +1,13 @@
 // The mathematical functions of the reference kernels, the same code natively and in artifacts.
 //
-// float: correctly rounded on every level. double: exp, expm1, log, log1p, pow, sin, cos, tan, asin, acos, atan come
-// from LLVM's libc on levels with FMA (error below 1 ulp, most correctly rounded); the rest, and all of level v2, are
-// those of DoubleDouble*.cpp. None of them calls anything, sets errno or raises traps.
+// Each result is the correctly rounded one on every level: of floats always, of doubles but for arguments whose result lies
+// within 2^-88 or so of the middle between two doubles. So levels agree. On levels with FMA the float functions and most
+// double functions are those of LLVM's libc (CMakeLists.txt lists them); the others are computed in double-double
+// (Functions.h), a microsecond or so each. None of them allocates or raises traps.
 #ifndef LLMC_KERNELS_REFERENCE_MATH_MATH_H
 #define LLMC_KERNELS_REFERENCE_MATH_MATH_H
 
+#pragma GCC visibility push(hidden)
 #define LLMC_MATH_UNARY(name)                                                                                          \
   extern "C" float llmc_##name##f(float x);                                                                            \
   extern "C" double llmc_##name(double x);                                                                             \
@@ -21,6 +23,8 @@ extern "C" double llmc_pow(double x, double y);
 extern "C" float llmc_fmaf(float a, float b, float c);
 extern "C" double llmc_fma(double a, double b, double c);
 extern "C" double llmc_fmod(double x, double y);
+
+#pragma GCC visibility pop
 
 namespace llmc::reference::math {
 
