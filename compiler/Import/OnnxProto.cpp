@@ -219,13 +219,13 @@ std::optional<TensorBytes> OnnxModel::elements(const TensorProto &tensor, std::s
     if (range.size != static_cast<uint64_t>(*size))
       return fail(tensor, error, "raw_data holds " + std::to_string(range.size) + " bytes, shape " + dimsText(tensor) + " of " +
                                      dataTypeName(tensor.data_type()) + " needs " + std::to_string(*size));
-    return TensorBytes{file->bytes().subspan(range.offset, range.size), file};
+    return TensorBytes{file->bytes().subspan(range.offset, range.size), file, true};
   }
   std::optional<std::vector<std::byte>> decoded = decodeTypedField(tensor, *count, error);
   if (!decoded)
     return fail(tensor, error, std::string(error));
   auto owner = std::make_shared<const std::vector<std::byte>>(std::move(*decoded));
-  return TensorBytes{*owner, owner};
+  return TensorBytes{*owner, owner, false};
 }
 
 std::optional<std::vector<std::string_view>> OnnxModel::strings(const TensorProto &tensor, std::string &error) const {
@@ -264,7 +264,7 @@ std::optional<TensorBytes> OnnxModel::externalElements(const TensorProto &tensor
             std::to_string(range->offset) + " and needs " + std::to_string(size);
     return std::nullopt;
   }
-  return TensorBytes{bytes.subspan(range->offset, size), known->second};
+  return TensorBytes{bytes.subspan(range->offset, size), known->second, true};
 }
 
 } // namespace llmc

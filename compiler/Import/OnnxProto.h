@@ -26,6 +26,8 @@ inline constexpr int64_t minIrVersion = 3, maxIrVersion = 14, maxDefaultOpset = 
 struct TensorBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
+  /// Whether they lie in a file that the model maps, and so live at least as long as the model.
+  bool isMapped;
 };
 
 /// "FLOAT16" and so on; "type 99" for what is not in the specification.

@@ -1,0 +1,35 @@
+// Who translates which operator: one table per family, searched by operator and opset version.
+#pragma once
+
+#include "compiler/Import/NodeContext.h"
+
+namespace llmc {
+
+/// Translates a node whose opset version is in [first, last]: gives the context one result per output that it produces.
+struct Converter {
+  llvm::StringRef op;
+  int first, last;
+  void (*convert)(NodeContext &node);
+};
+
+/// The newest opset version of the default domain, for converters without an end.
+inline constexpr int newest = static_cast<int>(maxDefaultOpset);
+
+llvm::ArrayRef<Converter> elementwiseConverters();
+llvm::ArrayRef<Converter> contractionConverters();
+llvm::ArrayRef<Converter> windowConverters();
+llvm::ArrayRef<Converter> reductionConverters();
+llvm::ArrayRef<Converter> normalizationConverters();
+llvm::ArrayRef<Converter> shapeConverters();
+llvm::ArrayRef<Converter> partConverters();
+llvm::ArrayRef<Converter> constantConverters();
+
+/// Null if there is none.
+const Converter *findConverter(llvm::StringRef op, int64_t version);
+
+// Steps that several converters share.
+mlir::Value reshapeLike(NodeContext &node, mlir::Value value, mlir::Value like);
+/// A value of rank 1 as [1, size, 1, ...] of the given rank: one value per channel.
+mlir::Value perChannel(NodeContext &node, mlir::Value value, int64_t rank);
+
+} // namespace llmc

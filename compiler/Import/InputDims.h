@@ -1,0 +1,42 @@
+// The symbolic dims of a model's inputs, under the sizes and ranges that the user gives.
+#pragma once
+
+#include "compiler/Import/OnnxImporter.h"
+#include "compiler/Import/onnx.pb.h"
+
+namespace llmc {
+
+class InputDims {
+public:
+  InputDims(mlir::MLIRContext *context, const ImportOptions &options) : context(context), options(options) {}
+
+  /// Adds an input. False, and `error` says why, if its type has no shape or does not fit the sizes given for it.
+  bool add(const onnx::ValueInfoProto &input, std::string &error);
+  /// To be called once, after the last input. False, and `error` says why, if an option names nothing or contradicts the model.
+  bool resolve(std::string &error);
+
+  // After resolve():
+  const graph::Dims &dims(llvm::StringRef input) const { return inputs.find(input)->second; }
+  const graph::DimRanges &ranges() const { return dimRanges; }
+  /// symbol -> [lo, hi], for the symbols that are left.
+  mlir::DictionaryAttr symbolsAttr() const;
+
+private:
+  graph::DimExpr dimOf(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, int index);
+  bool bind(graph::DimExpr dim, int64_t size, std::string &error);
+
+  mlir::MLIRContext *context;
+  const ImportOptions &options;
+  std::map<std::string, graph::Dims, std::less<>> inputs;
+  std::map<std::string, graph::DimRange, std::less<>> symbols;
+  std::map<std::string, int64_t, std::less<>> bound; // symbols that are numbers
+  struct Claim {
+    std::string input;
+    size_t index;
+    int64_t size;
+  };
+  std::vector<Claim> claims; // sizes given for dims that are no plain symbol
+  graph::DimRanges dimRanges;
+};
+
+} // namespace llmc

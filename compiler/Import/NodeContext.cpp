@@ -1,0 +1,287 @@
+// Attributes, inputs and facts of a node; building with inferred types.
+#include "compiler/Import/NodeContext.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace llmc {
+
+using onnx::AttributeProto;
+
+NodeContext::NodeContext(ImportState &state, const FlatNode &node, int64_t version, ArrayRef<Value> values)
+    : version(version), state(state), proto(*node.proto),
+      location(NameLoc::get(StringAttr::get(state.builder.getContext(), node.label))), inputs(values) {
+  for (Value value : inputs)
+    given.push_back(static_cast<bool>(value));
+  consumed.resize(inputs.size());
+}
+
+void NodeContext::fail(const Twine &reason) {
+  if (problem.empty())
+    problem = reason.str();
+}
+
+std::string captureErrors(MLIRContext *context, function_ref<void()> body) {
+  std::string first;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (first.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      first = diagnostic.str();
+    return success();
+  });
+  body();
+  return first;
+}
+
+// --- Attributes ------------------------------------------------------------------------------------------------------------
+
+const AttributeProto *NodeContext::attribute(StringRef name) {
+  consumedAttributes.insert(name);
+  for (const AttributeProto &attribute : proto.attribute())
+    if (StringRef(attribute.name()) == name)
+      return &attribute;
+  return nullptr;
+}
+
+const AttributeProto *NodeContext::onlyAttribute() {
+  if (proto.attribute_size() != 1)
+    return nullptr;
+  return attribute(proto.attribute(0).name());
+}
+
+/// The attribute if it is there and of the type; files of IR 3 and older may leave the type out.
+static const AttributeProto *ofType(NodeContext &node, StringRef name, AttributeProto::AttributeType type) {
+  const AttributeProto *attribute = node.attribute(name);
+  if (!attribute || attribute->type() == type || attribute->type() == AttributeProto::UNDEFINED)
+    return attribute;
+  node.fail("attribute '" + name + "' is " + AttributeProto::AttributeType_Name(attribute->type()) + ", expected " +
+            AttributeProto::AttributeType_Name(type));
+  return nullptr;
+}
+
+std::optional<int64_t> NodeContext::intAttribute(StringRef name) {
+  const AttributeProto *attribute = ofType(*this, name, AttributeProto::INT);
+  return attribute ? std::optional<int64_t>(attribute->i()) : std::nullopt;
+}
+
+int64_t NodeContext::intAttribute(StringRef name, int64_t absent) { return intAttribute(name).value_or(absent); }
+
+double NodeContext::floatAttribute(StringRef name, double absent) {
+  const AttributeProto *attribute = ofType(*this, name, AttributeProto::FLOAT);
+  return attribute ? attribute->f() : absent;
+}
+
+std::string NodeContext::stringAttribute(StringRef name, StringRef absent) {
+  const AttributeProto *attribute = ofType(*this, name, AttributeProto::STRING);
+  return attribute ? attribute->s() : absent.str();
+}
+
+std::optional<SmallVector<int64_t>> NodeContext::intsAttribute(StringRef name) {
+  const AttributeProto *attribute = ofType(*this, name, AttributeProto::INTS);
+  if (!attribute)
+    return std::nullopt;
+  return SmallVector<int64_t>(attribute->ints().begin(), attribute->ints().end());
+}
+
+// --- Inputs and facts ------------------------------------------------------------------------------------------------------
+
+Value NodeContext::input(size_t i) {
+  if (!hasInput(i)) {
+    fail("input " + Twine(i) + " is missing");
+    return {};
+  }
+  consumed[i] = true;
+  return inputs[i];
+}
+
+std::optional<SmallVector<int64_t>> NodeContext::constantInput(size_t i) {
+  Value value = optionalInput(i);
+  if (!value)
+    return std::nullopt;
+  ElementsAttr attribute;
+  if (matchPattern(value, m_Constant(&attribute)) && elementType(value).isInteger())
+    if (std::optional<graph::ConstantView> view = graph::ConstantView::of(attribute))
+      return view->integers();
+  SmallVector<int64_t> values;
+  std::optional<graph::Dims> known = contents(value);
+  for (graph::DimExpr element : known.value_or(graph::Dims())) {
+    std::optional<int64_t> number = element ? element.asConstant() : std::nullopt;
+    if (!number)
+      known.reset();
+    values.push_back(number.value_or(0));
+    if (!known)
+      break;
+  }
+  if (known)
+    return values;
+  fail("input " + Twine(i) + " must be integers known at compile time");
+  return std::nullopt;
+}
+
+int64_t NodeContext::rank(Value value) const { return value ? cast<RankedTensorType>(value.getType()).getRank() : 0; }
+
+Type NodeContext::elementType(Value value) const {
+  return value ? cast<RankedTensorType>(value.getType()).getElementType() : NoneType::get(context());
+}
+
+graph::Dims NodeContext::dims(Value value) const { return value ? state.shapes.lookup(value).dims : graph::Dims(); }
+
+std::optional<graph::Dims> NodeContext::contents(Value value) const { return state.shapes.lookup(value).contents; }
+
+std::optional<graph::Dims> NodeContext::knownDims(Value value, StringRef purpose) {
+  if (failed() || !value)
+    return std::nullopt;
+  graph::Dims known = dims(value);
+  for (auto [i, dim] : llvm::enumerate(known))
+    if (!dim) {
+      fail("dim " + Twine(i) + " of the input depends on data, but " + purpose + " needs to know it");
+      return std::nullopt;
+    }
+  return known;
+}
+
+int64_t NodeContext::axis(int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank)
+    return axis < 0 ? axis + rank : axis;
+  fail("axis " + Twine(axis) + " is out of range for rank " + Twine(rank));
+  return 0;
+}
+
+SmallVector<int64_t> NodeContext::axes(ArrayRef<int64_t> axes, int64_t rank) {
+  SmallVector<int64_t> sorted = llvm::map_to_vector(axes, [&](int64_t value) { return axis(value, rank); });
+  llvm::sort(sorted);
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    fail("an axis is given twice");
+  return sorted;
+}
+
+// --- Building --------------------------------------------------------------------------------------------------------------
+
+graph::ShapeInference NodeContext::inferenceFor(ValueRange operands) const {
+  SmallVector<graph::TensorShape> shapes =
+      llvm::map_to_vector(operands, [&](Value operand) { return state.shapes.lookup(operand); });
+  // Equalities that only hold at run time are found again, and checked, by the passes.
+  return graph::ShapeInference(context(), location, operands, shapes, state.ranges, [](graph::DimExpr, graph::DimExpr) {});
+}
+
+Value NodeContext::insert(OperationState &operation, const graph::ShapeInference &shapes) {
+  shapes.appendTypes(operation.types);
+  Operation *op = state.builder.create(operation);
+  std::string error = captureErrors(context(), [&] { (void)verify(op); });
+  if (!error.empty()) {
+    op->erase();
+    StringRef reason = error;
+    reason.consume_front("'" + operation.name.getStringRef().str() + "' op ");
+    fail(reason);
+    return {};
+  }
+  state.shapes[op->getResult(0)] = shapes.results()[0];
+  return op->getResult(0);
+}
+
+Value NodeContext::constant(ElementsAttr value) {
+  if (failed() || !value)
+    return {};
+  auto op = graph::ConstantOp::create(state.builder, location, value);
+  graph::ShapeInference shapes(context(), location, ValueRange());
+  (void)op.inferDims(shapes);
+  state.shapes[op.getResult()] = shapes.results()[0];
+  return op.getResult();
+}
+
+Value NodeContext::constant(const onnx::TensorProto &tensor) {
+  std::string error, name = tensor.name().empty() ? proto.output(0) : tensor.name();
+  ElementsAttr value = constantOf(context(), state.model, tensor, name, error);
+  if (!value)
+    fail(error);
+  return constant(value);
+}
+
+Value NodeContext::scalar(Value like, double value) { return like ? scalar(elementType(like), value) : Value(); }
+
+Value NodeContext::scalar(Type elementType, double value) {
+  auto type = RankedTensorType::get({}, elementType);
+  if (isa<FloatType>(elementType)) {
+    APFloat number(value);
+    bool losesInfo;
+    number.convert(cast<FloatType>(elementType).getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+    return constant(DenseElementsAttr::get(type, number));
+  }
+  auto integer = dyn_cast<IntegerType>(elementType);
+  if (!integer)
+    return {};
+  APSInt number(integer.getWidth(), integer.isUnsigned());
+  bool exact = false;
+  if (APFloat(value).convertToInteger(number, APFloat::rmTowardZero, &exact) != APFloat::opOK || !exact)
+    fail(Twine(value) + " is no value of the element type");
+  return constant(DenseElementsAttr::get(type, APInt(number)));
+}
+
+Value NodeContext::indices(ArrayRef<int64_t> values) { return constant(graph::makeIndexConstant(context(), values)); }
+
+NamedAttribute NodeContext::named(StringRef name, Attribute value) { return state.builder.getNamedAttr(name, value); }
+NamedAttribute NodeContext::named(StringRef name, int64_t value) { return named(name, state.builder.getI64IntegerAttr(value)); }
+NamedAttribute NodeContext::named(StringRef name, double value) { return named(name, state.builder.getF64FloatAttr(value)); }
+NamedAttribute NodeContext::named(StringRef name, ArrayRef<int64_t> values) {
+  return named(name, state.builder.getDenseI64ArrayAttr(values));
+}
+NamedAttribute NodeContext::named(StringRef name, ArrayRef<graph::DimExpr> values) {
+  return named(name, graph::dimsAttr(context(), values));
+}
+NamedAttribute NodeContext::flag(StringRef name) { return named(name, state.builder.getUnitAttr()); }
+
+ArrayRef<Value> NodeContext::finish(std::string &reason) {
+  for (const AttributeProto &attribute : proto.attribute())
+    if (!consumedAttributes.contains(attribute.name()))
+      fail("attribute '" + attribute.name() + "' is not supported");
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (given[i] && !consumed[i])
+      fail("input " + Twine(i) + " is not supported");
+  if (llvm::is_contained(results, Value()))
+    fail("the converter gave no reason"); // a fault of ours, but never an op without its result
+  reason = problem;
+  return problem.empty() ? ArrayRef<Value>(results) : ArrayRef<Value>();
+}
+
+// --- Tensors ---------------------------------------------------------------------------------------------------------------
+
+Type elementTypeOf(MLIRContext *context, int32_t dataType) {
+  Builder builder(context);
+  auto integer = [&](unsigned width, bool isUnsigned) -> Type {
+    return IntegerType::get(context, width, isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  };
+  switch (dataType) {
+  case onnx::TensorProto::FLOAT: return builder.getF32Type();
+  case onnx::TensorProto::DOUBLE: return builder.getF64Type();
+  case onnx::TensorProto::FLOAT16: return builder.getF16Type();
+  case onnx::TensorProto::BFLOAT16: return builder.getBF16Type();
+  case onnx::TensorProto::BOOL: return integer(1, false);
+  case onnx::TensorProto::INT8: return integer(8, false);
+  case onnx::TensorProto::INT16: return integer(16, false);
+  case onnx::TensorProto::INT32: return integer(32, false);
+  case onnx::TensorProto::INT64: return integer(64, false);
+  case onnx::TensorProto::UINT8: return integer(8, true);
+  case onnx::TensorProto::UINT16: return integer(16, true);
+  case onnx::TensorProto::UINT32: return integer(32, true);
+  case onnx::TensorProto::UINT64: return integer(64, true);
+  default: return {};
+  }
+}
+
+ElementsAttr constantOf(MLIRContext *context, const OnnxModel &model, const onnx::TensorProto &tensor, StringRef name,
+                        std::string &error) {
+  Type element = elementTypeOf(context, tensor.data_type());
+  if (!element) {
+    error = "tensor \"" + tensor.name() + "\": elements of type " + dataTypeName(tensor.data_type()) + " are not supported";
+    return {};
+  }
+  std::optional<TensorBytes> elements = model.elements(tensor, error);
+  if (!elements)
+    return {};
+  auto type = RankedTensorType::get(SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()), element);
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(elements->bytes.data()), elements->bytes.size());
+  return elements->isMapped ? graph::makeViewedConstant(type, bytes, name) : graph::makeConstant(type, bytes);
+}
+
+} // namespace llmc

@@ -1,0 +1,143 @@
+// What a converter sees of the node it translates, and how it builds ops.
+//
+// The first problem ends a node's translation: it is remembered, values become null, and everything done with null values does
+// nothing. So converters read as if nothing could fail. A converter must consume each attribute and each input of its node; what it
+// leaves is a problem, since ignoring it would give wrong answers.
+#pragma once
+
+#include "compiler/Import/FlatGraph.h"
+#include "compiler/Import/OnnxProto.h"
+#include "dialects/Graph/Graph.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace llmc {
+
+/// State of an import that nodes share.
+struct ImportState {
+  const OnnxModel &model;
+  mlir::OpBuilder &builder;
+  graph::DimRanges ranges;
+  llvm::DenseMap<mlir::Value, graph::TensorShape> shapes;
+};
+
+/// "f32" and so on for a TensorProto.DataType; null if the graph dialect has no such elements.
+mlir::Type elementTypeOf(mlir::MLIRContext *context, int32_t dataType);
+
+/// The constant that a tensor of the model is, under `name` in the printed form. Null, and `error` says why, if its data is wrong or its type not supported.
+mlir::ElementsAttr constantOf(mlir::MLIRContext *context, const OnnxModel &model, const onnx::TensorProto &tensor,
+                              llvm::StringRef name, std::string &error);
+
+class NodeContext {
+public:
+  NodeContext(ImportState &state, const FlatNode &node, int64_t version, llvm::ArrayRef<mlir::Value> inputs);
+
+  /// The opset version that gives the node its meaning.
+  const int64_t version;
+  mlir::MLIRContext *context() const { return state.builder.getContext(); }
+
+  // Attributes. Each call consumes the attribute.
+  int64_t intAttribute(llvm::StringRef name, int64_t absent);
+  std::optional<int64_t> intAttribute(llvm::StringRef name);
+  double floatAttribute(llvm::StringRef name, double absent);
+  std::string stringAttribute(llvm::StringRef name, llvm::StringRef absent);
+  std::optional<llvm::SmallVector<int64_t>> intsAttribute(llvm::StringRef name);
+  /// Of any type. Null if absent.
+  const onnx::AttributeProto *attribute(llvm::StringRef name);
+  /// The one attribute of a node whose attributes exclude each other. Null unless there is exactly one.
+  const onnx::AttributeProto *onlyAttribute();
+  /// For attributes that say nothing about the result.
+  void ignoreAttribute(llvm::StringRef name) { attribute(name); }
+
+  // Inputs. Each call consumes the input.
+  size_t numInputs() const { return inputs.size(); }
+  bool hasInput(size_t i) const { return i < inputs.size() && given[i]; }
+  /// Null, and a problem, if absent.
+  mlir::Value input(size_t i);
+  /// Null if absent.
+  mlir::Value optionalInput(size_t i) { return hasInput(i) ? input(i) : mlir::Value(); }
+  /// The integers of an input that must be known at compile time. Nothing if absent, or a problem.
+  std::optional<llvm::SmallVector<int64_t>> constantInput(size_t i);
+  size_t numOutputs() const { return proto.output_size(); }
+
+  // Facts about values; harmless for null ones.
+  int64_t rank(mlir::Value value) const;
+  mlir::Type elementType(mlir::Value value) const;
+  /// Dims as far as they are known; an unknown one is a null expression.
+  graph::Dims dims(mlir::Value value) const;
+  std::optional<graph::Dims> contents(mlir::Value value) const;
+  /// Dims of which all must be known: else a problem that names `purpose`.
+  std::optional<graph::Dims> knownDims(mlir::Value value, llvm::StringRef purpose);
+  graph::DimExpr number(int64_t value) const { return graph::DimExpr::constant(context(), value); }
+  /// An axis counted from the end if negative, checked against the rank.
+  int64_t axis(int64_t axis, int64_t rank);
+  /// The same for a list: sorted, and without repeats.
+  llvm::SmallVector<int64_t> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+
+  // Building. `create` infers the types; a rule that the operands break is a problem of the node.
+  template <typename Op>
+  mlir::Value create(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  mlir::Value constant(mlir::ElementsAttr value);
+  /// A tensor of an attribute.
+  mlir::Value constant(const onnx::TensorProto &tensor);
+  /// A scalar of the element type of `like`.
+  mlir::Value scalar(mlir::Value like, double value);
+  mlir::Value scalar(mlir::Type elementType, double value);
+  /// A one-dimensional i64 constant.
+  mlir::Value indices(llvm::ArrayRef<int64_t> values);
+  mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value);
+  mlir::NamedAttribute named(llvm::StringRef name, int64_t value);
+  mlir::NamedAttribute named(llvm::StringRef name, double value);
+  mlir::NamedAttribute named(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
+  mlir::NamedAttribute named(llvm::StringRef name, llvm::ArrayRef<graph::DimExpr> values);
+  mlir::NamedAttribute flag(llvm::StringRef name);
+
+  void result(mlir::Value value) { results.push_back(value); }
+  /// Records the first problem.
+  void fail(const llvm::Twine &reason);
+  bool failed() const { return !problem.empty(); }
+
+  /// The results in order, as many as the converter gave; `problem` if something was wrong or is left over.
+  llvm::ArrayRef<mlir::Value> finish(std::string &problem);
+
+private:
+  graph::ShapeInference inferenceFor(mlir::ValueRange operands) const;
+  mlir::Value insert(mlir::OperationState &operation, const graph::ShapeInference &shapes);
+
+  ImportState &state;
+  const onnx::NodeProto &proto;
+  mlir::Location location;
+  llvm::SmallVector<mlir::Value> inputs;
+  llvm::SmallVector<bool> given, consumed;
+  llvm::StringSet<> consumedAttributes;
+  llvm::SmallVector<mlir::Value> results;
+  std::string problem;
+};
+
+/// Runs `body` and returns the first error that it emits; empty if none.
+std::string captureErrors(mlir::MLIRContext *context, llvm::function_ref<void()> body);
+
+template <typename Op>
+mlir::Value NodeContext::create(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  if (failed() || llvm::is_contained(operands, mlir::Value()))
+    return {};
+  graph::ShapeInference shapes = inferenceFor(operands);
+  mlir::OperationState operation(location, Op::getOperationName());
+  operation.addOperands(operands);
+  mlir::DictionaryAttr dictionary = state.builder.getDictionaryAttr(attributes);
+  auto &properties = operation.getOrAddProperties<typename Op::Properties>();
+  std::string error = captureErrors(context(), [&] {
+    auto emit = [&] { return mlir::emitError(location); };
+    if (mlir::succeeded(Op::setPropertiesFromAttr(properties, dictionary, emit)))
+      (void)Op::inferShape(typename Op::Adaptor(operands, dictionary, properties, {}), shapes);
+  });
+  if (!error.empty()) {
+    fail(error);
+    return {};
+  }
+  return insert(operation, shapes);
+}
+
+} // namespace llmc

@@ -1,0 +1,219 @@
+// Walks the flattened graph: inputs, initializers, one converter per node, outputs.
+#include "compiler/Import/OnnxImporter.h"
+
+#include "compiler/Import/Converters.h"
+#include "compiler/Import/FlatGraph.h"
+#include "compiler/Import/InputDims.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace llmc {
+namespace {
+
+using namespace onnx;
+
+class Importer {
+public:
+  Importer(MLIRContext &context, const OnnxModel &model, const ImportOptions &options)
+      : context(context), model(model), proto(model.proto().graph()), builder(&context), dims(&context, options) {}
+
+  OwningOpRef<ModuleOp> run() {
+    OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(proto.name()));
+    builder.setInsertionPointToEnd(module->getBody());
+    for (const TensorProto &initializer : proto.initializer())
+      initializers[initializer.name()] = &initializer;
+    if (addInputs()) {
+      ImportState state{model, builder, dims.ranges(), std::move(argumentShapes)};
+      addNodes(state);
+      addOutputs(state);
+    }
+    if (problems == 0)
+      return module;
+    emitError(locationOf(proto.name())) << "the model has " << problems << (problems == 1 ? " problem" : " problems");
+    return nullptr;
+  }
+
+private:
+  Location locationOf(std::string_view name) {
+    return NameLoc::get(StringAttr::get(&context, name.empty() ? StringRef("model") : StringRef(name)));
+  }
+
+  void report(std::string_view label, const Twine &reason) {
+    emitError(locationOf(label)) << reason;
+    ++problems;
+  }
+
+  bool addInputs() {
+    std::string error;
+    SmallVector<const ValueInfoProto *> inputs;
+    SmallVector<Type> elements;
+    for (const ValueInfoProto &input : proto.input()) {
+      if (initializers.contains(input.name()))
+        continue;
+      inputs.push_back(&input);
+      elements.push_back(elementTypeOf(&context, input.type().tensor_type().elem_type()));
+      if (!dims.add(input, error))
+        report(input.name(), error);
+      else if (!elements.back())
+        report(input.name(), "elements of type " + dataTypeName(input.type().tensor_type().elem_type()) + " are not supported");
+    }
+    if (problems == 0 && !dims.resolve(error))
+      report(proto.name(), error);
+    if (problems != 0)
+      return false;
+
+    SmallVector<Type> types;
+    for (auto [input, element] : llvm::zip_equal(inputs, elements))
+      types.push_back(RankedTensorType::get(graph::staticSizes(dims.dims(input->name())), element));
+    function = func::FuncOp::create(builder, locationOf(proto.name()), "main", builder.getFunctionType(types, {}));
+    function->setAttr("graph.symbols", dims.symbolsAttr());
+    Block *body = function.addEntryBlock();
+    for (auto [i, input] : llvm::enumerate(inputs)) {
+      BlockArgument argument = body->getArgument(i);
+      const graph::Dims &sizes = dims.dims(input->name());
+      argument.setLoc(locationOf(input->name()));
+      function.setArgAttr(i, "graph.name", builder.getStringAttr(input->name()));
+      function.setArgAttr(i, "graph.dims", graph::dimsAttr(&context, sizes));
+      values[input->name()] = argument;
+      argumentShapes[argument] = {sizes, std::nullopt};
+    }
+    builder.setInsertionPointToEnd(body);
+    return true;
+  }
+
+  void addNodes(ImportState &state) {
+    FlatGraph flat = flattenModel(model.proto(), [&](std::string_view label, std::string_view reason) {
+      report(label, Twine(StringRef(reason)));
+    });
+    for (const FlatNode &node : flat.nodes)
+      addNode(state, node);
+  }
+
+  void addNode(ImportState &state, const FlatNode &node) {
+    auto poisonOutputs = [&] {
+      for (const std::string &output : node.proto->output())
+        poisoned.insert(output);
+    };
+    std::string domain(canonicalDomain(node.proto->domain()));
+    auto version = node.opsets->find(domain);
+    std::string what = (domain.empty() ? "" : domain + ".") + node.proto->op_type();
+    if (version == node.opsets->end()) {
+      report(node.label, what + " is of a domain that the model does not import");
+      return poisonOutputs();
+    }
+    what += " of opset " + std::to_string(version->second);
+    const Converter *converter = domain.empty() ? findConverter(node.proto->op_type(), version->second) : nullptr;
+    if (!converter) {
+      report(node.label, what + " is not supported");
+      return poisonOutputs();
+    }
+    SmallVector<Value> inputs;
+    for (const std::string &input : node.proto->input()) {
+      inputs.push_back(input.empty() ? Value() : valueOf(state, input));
+      // What an earlier problem left without a value is not a problem of its own.
+      if (!input.empty() && !inputs.back())
+        return poisonOutputs();
+    }
+    NodeContext nodeContext(state, node, version->second, inputs);
+    converter->convert(nodeContext);
+    std::string problem;
+    ArrayRef<Value> results = nodeContext.finish(problem);
+    if (!problem.empty()) {
+      report(node.label, what + ": " + problem);
+      return poisonOutputs();
+    }
+    for (auto [i, output] : llvm::enumerate(node.proto->output())) {
+      if (output.empty())
+        continue;
+      if (i < results.size())
+        values[output] = results[i];
+      else
+        unproduced[output] = node.label + '\0' + what + ": output " + std::to_string(i) + " is not supported";
+    }
+  }
+
+  /// The value of that name; null, after a report, if a problem left it without one.
+  Value valueOf(ImportState &state, const std::string &name) {
+    if (auto known = values.find(name); known != values.end())
+      return known->second;
+    if (auto missing = unproduced.find(name); missing != unproduced.end() && poisoned.insert(name).second) {
+      auto [label, reason] = StringRef(missing->second).split('\0');
+      report(std::string_view(label), reason);
+    }
+    auto initializer = initializers.find(name);
+    if (poisoned.contains(name) || initializer == initializers.end())
+      return {};
+    std::string error;
+    ElementsAttr attribute = constantOf(&context, model, *initializer->second, name, error);
+    if (!attribute) {
+      report(name, error);
+      poisoned.insert(name);
+      return {};
+    }
+    auto constant = graph::ConstantOp::create(builder, locationOf(name), attribute);
+    graph::ShapeInference shapes(&context, std::nullopt, ValueRange());
+    (void)constant.inferDims(shapes);
+    state.shapes[constant] = shapes.results()[0];
+    return values[name] = constant;
+  }
+
+  void addOutputs(ImportState &state) {
+    SmallVector<Value> results;
+    for (const ValueInfoProto &output : proto.output()) {
+      Value value = valueOf(state, output.name());
+      if (!value) {
+        if (problems == 0)
+          report(output.name(), "nothing defines this output");
+        continue;
+      }
+      results.push_back(value);
+      int32_t declared = output.type().tensor_type().elem_type();
+      Type element = cast<RankedTensorType>(value.getType()).getElementType();
+      if (declared != 0 && element != elementTypeOf(&context, declared)) {
+        std::string found;
+        llvm::raw_string_ostream(found) << element;
+        report(output.name(), "the output is declared as " + dataTypeName(declared) + ", but holds " + found);
+      }
+    }
+    if (problems != 0)
+      return;
+    func::ReturnOp::create(builder, locationOf(proto.name()), results);
+    function.setType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(results).getTypes()));
+    for (auto [i, output] : llvm::enumerate(proto.output()))
+      function.setResultAttr(i, "graph.name", builder.getStringAttr(output.name()));
+  }
+
+  MLIRContext &context;
+  const OnnxModel &model;
+  const GraphProto &proto;
+  OpBuilder builder;
+  InputDims dims;
+  func::FuncOp function;
+  int problems = 0;
+  llvm::StringMap<const TensorProto *> initializers;
+  llvm::StringMap<Value> values;
+  llvm::DenseMap<Value, graph::TensorShape> argumentShapes;
+  /// Values whose node had a problem.
+  llvm::StringSet<> poisoned;
+  /// Outputs that their converter does not make: label and reason, wrong only if something reads them.
+  llvm::StringMap<std::string> unproduced;
+};
+
+} // namespace
+
+const Converter *findConverter(StringRef op, int64_t version) {
+  for (ArrayRef<Converter> family : {elementwiseConverters(), contractionConverters(), windowConverters(), reductionConverters(),
+                                     normalizationConverters(), shapeConverters(), partConverters(), constantConverters()})
+    for (const Converter &converter : family)
+      if (converter.op == op && version >= converter.first && version <= converter.last)
+        return &converter;
+  return nullptr;
+}
+
+OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, const OnnxModel &model, const ImportOptions &options) {
+  context.loadDialect<graph::GraphDialect, func::FuncDialect>();
+  return Importer(context, model, options).run();
+}
+
+} // namespace llmc

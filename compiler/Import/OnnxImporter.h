@@ -1,0 +1,30 @@
+// ONNX model -> graph dialect.
+//
+// The module holds one function @main. Its arguments are the model's inputs that have no initializer, each with its name
+// ("graph.name") and dims ("graph.dims"); its results carry their names too. "graph.symbols" gives the range of every symbolic dim.
+// An initializer that is also an input is a constant: its value is the model's, and callers can not replace it.
+#pragma once
+
+#include "dialects/Graph/Graph.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace llmc {
+
+class OnnxModel;
+
+struct ImportOptions {
+  /// Ranges of symbolic dims by name, inclusive. A symbol whose bounds are equal becomes that number.
+  std::map<std::string, graph::DimRange> dims;
+  /// Sizes of inputs by name; a negative one leaves its dim as the model says.
+  std::map<std::string, std::vector<int64_t>> shapes;
+};
+
+/// Null on failure: every problem of the model was then reported, each at the location of its node, and at the end their number.
+/// Constants view the model's weights, so the model must outlive the module.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, const OnnxModel &model, const ImportOptions &options);
+
+} // namespace llmc

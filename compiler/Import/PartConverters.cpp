@@ -1,0 +1,216 @@
+// Operators that take tensors apart, put them together and repeat them.
+#include "compiler/Import/Converters.h"
+
+using namespace mlir;
+
+namespace llmc {
+namespace {
+
+using namespace graph;
+
+void concat(NodeContext &node) {
+  SmallVector<Value> inputs;
+  for (size_t i = 0; i < node.numInputs(); ++i)
+    inputs.push_back(node.input(i));
+  if (inputs.empty())
+    return node.fail("it has no inputs");
+  std::optional<int64_t> axis = node.intAttribute("axis");
+  if (!axis && node.version >= 4)
+    return node.fail("attribute 'axis' is missing");
+  int64_t along = node.axis(axis.value_or(1), node.rank(inputs[0]));
+  node.result(node.create<ConcatOp>(inputs, {node.named("axis", along)}));
+}
+
+Value slice(NodeContext &node, Value x, Value starts, Value ends, Value axes, Value steps) {
+  SmallVector<Value> operands = {x, starts, ends};
+  for (Value optional : {axes, steps})
+    if (optional)
+      operands.push_back(optional);
+  auto segments = DenseI32ArrayAttr::get(node.context(), {1, 1, 1, axes ? 1 : 0, steps ? 1 : 0});
+  return node.create<SliceOp>(operands, {node.named("operandSegmentSizes", segments)});
+}
+
+void sliceByAttributes(NodeContext &node) {
+  std::optional<SmallVector<int64_t>> starts = node.intsAttribute("starts"), ends = node.intsAttribute("ends"),
+                                      axes = node.intsAttribute("axes");
+  if (!starts || !ends)
+    return node.fail("attribute 'starts' or 'ends' is missing");
+  node.result(slice(node, node.input(0), node.indices(*starts), node.indices(*ends), axes ? node.indices(*axes) : Value(),
+                    Value()));
+}
+
+void sliceByInputs(NodeContext &node) {
+  Value x = node.input(0), starts = node.input(1), ends = node.input(2);
+  node.result(slice(node, x, starts, ends, node.optionalInput(3), node.optionalInput(4)));
+}
+
+/// The part of each output: an attribute, an input from opset 13 on (and in opset 1), else equal parts. The last part is what is
+/// left, from opset 18 on perhaps a smaller one.
+std::optional<Dims> partSizes(NodeContext &node, DimExpr whole) {
+  std::optional<SmallVector<int64_t>> given;
+  if (node.version >= 13 || (node.version == 1 && node.hasInput(1)))
+    given = node.constantInput(1);
+  else
+    given = node.intsAttribute("split");
+  int64_t count = node.numOutputs();
+  if (node.version >= 18)
+    if (std::optional<int64_t> parts = node.intAttribute("num_outputs"); parts && *parts != count)
+      node.fail("num_outputs is " + Twine(*parts) + ", but the node has " + Twine(count) + " outputs");
+  if (given && static_cast<int64_t>(given->size()) != count)
+    node.fail(Twine(given->size()) + " sizes are given for " + Twine(count) + " outputs");
+  if (node.failed())
+    return std::nullopt;
+  Dims sizes;
+  if (given) {
+    for (int64_t size : *given)
+      sizes.push_back(node.number(size));
+    return sizes;
+  }
+  if (!whole) {
+    node.fail("the size of the dim to split is not known");
+    return std::nullopt;
+  }
+  DimExpr part = node.version >= 18 ? whole.ceilDiv(count) : whole.floorDiv(count);
+  if (whole.asConstant() && node.version < 18 && *whole.asConstant() % count != 0)
+    node.fail("a dim of " + whole.str() + " does not split into " + Twine(count) + " equal parts");
+  sizes.assign(count - 1, part);
+  sizes.push_back(whole - part * (count - 1));
+  return sizes;
+}
+
+void split(NodeContext &node) {
+  Value x = node.input(0);
+  int64_t axis = node.axis(node.intAttribute("axis", 0), node.rank(x));
+  if (!x || node.failed())
+    return;
+  std::optional<Dims> parts = partSizes(node, node.dims(x)[axis]);
+  std::optional<Dims> dims = node.knownDims(x, "Split");
+  if (!parts || !dims)
+    return;
+  DimExpr covered = node.number(0), whole = (*dims)[axis];
+  Dims offsets(dims->size(), node.number(0)), sizes = *dims;
+  for (DimExpr part : *parts) {
+    offsets[axis] = covered;
+    sizes[axis] = part;
+    covered = covered + part;
+    node.result(node.create<SubviewOp>({x}, {node.named("offsets", offsets), node.named("sizes", sizes),
+                                             node.named("steps", SmallVector<int64_t>(dims->size(), 1))}));
+  }
+  if (covered.asConstant() && whole.asConstant() && covered != whole)
+    node.fail("the parts make " + covered.str() + " of a dim of " + whole.str());
+}
+
+void gather(NodeContext &node) {
+  Value x = node.input(0), indices = node.input(1);
+  int64_t axis = node.axis(node.intAttribute("axis", 0), node.rank(x));
+  node.result(node.create<GatherOp>({x, indices}, {node.named("axis", axis)}));
+}
+
+/// The attribute or input that lists pads, as pads of all dims.
+SmallVector<int64_t> allPads(NodeContext &node, int64_t rank) {
+  std::optional<SmallVector<int64_t>> pads, axes;
+  if (node.version < 11)
+    pads = node.intsAttribute(node.version == 1 ? "paddings" : "pads");
+  else
+    pads = node.constantInput(1);
+  if (node.version >= 18)
+    axes = node.constantInput(3);
+  if (!pads) {
+    node.fail("the pads are missing");
+    return {};
+  }
+  if (!axes)
+    return *pads;
+  if (pads->size() != 2 * axes->size()) {
+    node.fail(Twine(pads->size()) + " pads are given for " + Twine(axes->size()) + " axes");
+    return {};
+  }
+  SmallVector<int64_t> all(2 * rank, 0);
+  for (auto [i, given] : llvm::enumerate(*axes)) {
+    int64_t axis = node.axis(given, rank);
+    if (node.failed())
+      return {};
+    all[axis] = (*pads)[i];
+    all[rank + axis] = (*pads)[axes->size() + i];
+  }
+  return all;
+}
+
+void pad(NodeContext &node) {
+  Value x = node.input(0), value;
+  std::string mode = node.stringAttribute("mode", "constant");
+  SmallVector<int64_t> pads = allPads(node, node.rank(x));
+  const char *modes[] = {"constant", "reflect", "edge", "wrap"};
+  const char *const *number = llvm::find(modes, mode);
+  if (number == std::end(modes) || (mode == "wrap" && node.version < 19))
+    return node.fail("mode '" + mode + "' is not supported");
+  if (node.version < 11) {
+    double constant = node.floatAttribute("value", 0);
+    value = constant != 0 ? node.scalar(x, constant) : Value();
+  } else {
+    value = node.optionalInput(2);
+  }
+  SmallVector<Value> operands = {x};
+  if (value && mode == "constant")
+    operands.push_back(value);
+  node.result(node.create<PadOp>(operands, {node.named("pads", pads), node.named("mode", int64_t(number - modes))}));
+}
+
+/// [d0, d1] repeated r0, r1 times: a view as [1, d0, 1, d1], broadcast to [r0, d0, r1, d1], is a view of [r0 * d0, r1 * d1].
+void repeated(NodeContext &node, Value x, const Dims &repeats) {
+  std::optional<Dims> dims = node.knownDims(x, "Tile");
+  if (!dims)
+    return;
+  if (repeats.size() != dims->size())
+    return node.fail(Twine(repeats.size()) + " repeats are given for rank " + Twine(dims->size()));
+  Dims apart, wide, result;
+  for (auto [dim, repeat] : llvm::zip_equal(*dims, repeats)) {
+    if (!repeat)
+      return node.fail("the repeats are not known at compile time");
+    apart.append({node.number(1), dim});
+    wide.append({repeat, dim});
+    result.push_back(repeat * dim);
+  }
+  Value y = node.create<ViewOp>({x}, {node.named("dims", apart)});
+  y = node.create<BroadcastOp>({y}, {node.named("dims", wide)});
+  node.result(node.create<ViewOp>({y}, {node.named("dims", result)}));
+}
+
+void tile(NodeContext &node) {
+  Value x = node.input(0), repeats = node.input(1);
+  std::optional<Dims> contents = node.contents(repeats);
+  if (!contents)
+    return node.fail("the repeats are not known at compile time");
+  repeated(node, x, *contents);
+}
+
+/// Opset 1 repeats one axis.
+void tileAxis(NodeContext &node) {
+  Value x = node.input(0);
+  std::optional<SmallVector<int64_t>> tiles = node.constantInput(1), axis = node.constantInput(2);
+  if (!tiles || !axis || tiles->size() != 1 || axis->size() != 1)
+    return node.fail("expects one count of tiles and one axis");
+  int64_t along = node.axis((*axis)[0], node.rank(x));
+  if (node.failed())
+    return;
+  Dims repeats(node.rank(x), node.number(1));
+  repeats[along] = node.number((*tiles)[0]);
+  repeated(node, x, repeats);
+}
+
+constexpr Converter table[] = {
+    {"Concat", 1, newest, concat},
+    {"Slice", 1, 9, sliceByAttributes},
+    {"Slice", 10, newest, sliceByInputs},
+    {"Split", 1, newest, split},
+    {"Gather", 1, newest, gather},
+    {"Pad", 1, newest, pad},
+    {"Tile", 1, 5, tileAxis},
+    {"Tile", 6, newest, tile},
+};
+
+} // namespace
+
+ArrayRef<Converter> partConverters() { return table; }
+
+} // namespace llmc

@@ -1,0 +1,114 @@
+// Reductions. Their axes were an attribute first, and became an input with opset 13 (ReduceSum) or 18 (the others).
+#include "compiler/Import/Converters.h"
+
+using namespace mlir;
+
+namespace llmc {
+namespace {
+
+using namespace graph;
+
+struct Reduction {
+  Value x;
+  SmallVector<int64_t> axes;
+  bool keepdims;
+};
+
+Reduction readReduction(NodeContext &node, int axesInputSince) {
+  Reduction reduction{node.input(0), {}, node.intAttribute("keepdims", 1) != 0};
+  int64_t rank = node.rank(reduction.x);
+  std::optional<SmallVector<int64_t>> axes;
+  bool noop = false;
+  if (node.version >= axesInputSince) {
+    axes = node.constantInput(1);
+    noop = node.intAttribute("noop_with_empty_axes", 0) != 0;
+  } else {
+    axes = node.intsAttribute("axes");
+  }
+  if (axes && !axes->empty())
+    reduction.axes = node.axes(*axes, rank);
+  else if (!noop)
+    reduction.axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  return reduction;
+}
+
+template <typename Op> Value reduce(NodeContext &node, const Reduction &reduction, Value x, bool keepdims) {
+  SmallVector<NamedAttribute> attributes = {node.named("axes", reduction.axes)};
+  if (keepdims)
+    attributes.push_back(node.flag("keepdims"));
+  return node.create<Op>({x}, attributes);
+}
+
+template <typename Op> Value reduce(NodeContext &node, const Reduction &reduction, Value x) {
+  return reduce<Op>(node, reduction, x, reduction.keepdims);
+}
+
+template <typename Op, int AxesInputSince> void plain(NodeContext &node) {
+  Reduction reduction = readReduction(node, AxesInputSince);
+  node.result(reduce<Op>(node, reduction, reduction.x));
+}
+
+Value sumOfSquares(NodeContext &node, const Reduction &reduction) {
+  return reduce<ReduceSumOp>(node, reduction, node.create<MulOp>({reduction.x, reduction.x}));
+}
+
+void reduceL1(NodeContext &node) {
+  Reduction reduction = readReduction(node, 18);
+  node.result(reduce<ReduceSumOp>(node, reduction, node.create<AbsOp>({reduction.x})));
+}
+
+void reduceL2(NodeContext &node) { node.result(node.create<SqrtOp>({sumOfSquares(node, readReduction(node, 18))})); }
+
+void reduceSumSquare(NodeContext &node) { node.result(sumOfSquares(node, readReduction(node, 18))); }
+
+void reduceLogSum(NodeContext &node) {
+  Reduction reduction = readReduction(node, 18);
+  node.result(node.create<LogOp>({reduce<ReduceSumOp>(node, reduction, reduction.x)}));
+}
+
+/// log(sum(exp(x - m))) + m with the greatest element m, which keeps exp from overflowing; m = 0 if that is infinite.
+void reduceLogSumExp(NodeContext &node) {
+  Reduction reduction = readReduction(node, 18);
+  Value x = reduction.x;
+  Value most = reduce<ReduceMaxOp>(node, reduction, x, /*keepdims=*/true);
+  Value infinite = node.create<IsNanOp>({node.create<SubOp>({most, most})});
+  most = node.create<WhereOp>({infinite, node.scalar(x, 0), most});
+  Value powers = node.create<ExpOp>({node.create<SubOp>({x, most})});
+  Value sum = node.create<LogOp>({reduce<ReduceSumOp>(node, reduction, powers, /*keepdims=*/true)});
+  Value result = node.create<AddOp>({sum, most});
+  if (!reduction.keepdims && !reduction.axes.empty())
+    result = node.create<SqueezeOp>({result}, {node.named("axes", reduction.axes)});
+  node.result(result);
+}
+
+template <typename Op> void argExtremum(NodeContext &node) {
+  Value x = node.input(0);
+  int64_t axis = node.axis(node.intAttribute("axis", 0), node.rank(x));
+  SmallVector<NamedAttribute> attributes = {node.named("axis", axis)};
+  if (node.intAttribute("keepdims", 1))
+    attributes.push_back(node.flag("keepdims"));
+  if (node.version >= 12 && node.intAttribute("select_last_index", 0))
+    attributes.push_back(node.flag("select_last"));
+  node.result(node.create<Op>({x}, attributes));
+}
+
+constexpr Converter table[] = {
+    {"ReduceSum", 1, newest, plain<ReduceSumOp, 13>},
+    {"ReduceMean", 1, newest, plain<ReduceMeanOp, 18>},
+    {"ReduceMax", 1, newest, plain<ReduceMaxOp, 18>},
+    {"ReduceMin", 1, newest, plain<ReduceMinOp, 18>},
+    {"ReduceProd", 1, newest, plain<ReduceProdOp, 18>},
+    {"ReduceL1", 1, newest, reduceL1},
+    {"ReduceL2", 1, newest, reduceL2},
+    {"ReduceSumSquare", 1, newest, reduceSumSquare},
+    {"ReduceLogSum", 1, newest, reduceLogSum},
+    {"ReduceLogSumExp", 1, newest, reduceLogSumExp},
+    {"ArgMax", 1, newest, argExtremum<ArgMaxOp>},
+    {"ArgMin", 1, newest, argExtremum<ArgMinOp>},
+};
+
+} // namespace
+
+ArrayRef<Converter> reductionConverters() { return table; }
+
+} // namespace llmc

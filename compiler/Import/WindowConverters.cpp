@@ -1,0 +1,240 @@
+// Convolution and pooling, with all forms of padding.
+//
+// auto_pad SAME with a stride and a symbolic size: how much is padded depends on the size's remainder, which is known only at run
+// time. The input is then padded by the most that can be needed, and a subview with symbolic offsets takes what is needed.
+#include "compiler/Import/Converters.h"
+
+using namespace mlir;
+
+namespace llmc {
+namespace {
+
+using namespace graph;
+
+struct Window {
+  SmallVector<int64_t> kernel, strides, dilations, pads;
+  std::string autoPad;
+  bool ceilMode = false;
+};
+
+SmallVector<int64_t> orOnes(std::optional<SmallVector<int64_t>> values, size_t count) {
+  return values.value_or(SmallVector<int64_t>(count, 1));
+}
+
+/// Reads the attributes that all windows have. `kernel`: sizes if they are known without kernel_shape.
+Window readWindow(NodeContext &node, ArrayRef<int64_t> kernel) {
+  Window window;
+  std::optional<SmallVector<int64_t>> shape = node.intsAttribute("kernel_shape");
+  if (!shape && kernel.empty())
+    node.fail("attribute 'kernel_shape' is missing");
+  else if (shape && !kernel.empty() && ArrayRef(*shape) != kernel)
+    node.fail("attribute 'kernel_shape' differs from the weight's shape");
+  window.kernel = shape.value_or(SmallVector<int64_t>(kernel));
+  size_t spatial = window.kernel.size();
+  window.strides = orOnes(node.intsAttribute("strides"), spatial);
+  window.autoPad = node.stringAttribute("auto_pad", "NOTSET");
+  std::optional<SmallVector<int64_t>> pads = node.intsAttribute("pads");
+  window.pads = pads.value_or(SmallVector<int64_t>(2 * spatial, 0));
+  window.dilations.assign(spatial, 1);
+  if (window.autoPad == "VALID")
+    window.pads.assign(2 * spatial, 0);
+  else if (window.autoPad != "NOTSET" && window.autoPad != "SAME_UPPER" && window.autoPad != "SAME_LOWER")
+    node.fail("auto_pad '" + window.autoPad + "' is not supported");
+  return window;
+}
+
+/// Whether the window's lists fit the input, so that the code below can index them.
+bool fits(NodeContext &node, const Window &window, Value x) {
+  size_t spatial = window.kernel.size();
+  if (x && node.rank(x) != static_cast<int64_t>(spatial) + 2)
+    node.fail("a window of " + Twine(spatial) + " dims needs an input of rank " + Twine(spatial + 2) + ", got " +
+              Twine(node.rank(x)));
+  if (window.strides.size() != spatial || window.dilations.size() != spatial || window.pads.size() != 2 * spatial)
+    node.fail("strides, dilations and pads do not have one entry (pads two) for each of " + Twine(spatial) + " dims");
+  auto positive = [](int64_t value) { return value > 0; };
+  if (!llvm::all_of(window.strides, positive) || !llvm::all_of(window.dilations, positive) ||
+      !llvm::all_of(window.kernel, positive))
+    node.fail("kernel sizes, strides and dilations must be positive");
+  return x && !node.failed();
+}
+
+/// SAME padding of one dim: ceil(size / stride) positions, the odd element at the end (upper) or the start (lower).
+struct SamePadding {
+  DimExpr before, after, span; // span: what the windows cover
+  int64_t mostBefore, mostAfter;
+};
+
+SamePadding samePadding(NodeContext &node, const Window &window, size_t i, DimExpr size) {
+  int64_t reach = (window.kernel[i] - 1) * window.dilations[i]; // never more is padded: the last window starts inside
+  bool upper = window.autoPad == "SAME_UPPER";
+  SamePadding same;
+  same.span = (size.ceilDiv(window.strides[i]) - 1) * window.strides[i] + (reach + 1);
+  DimExpr total = (same.span - size).max(node.number(0));
+  same.before = upper ? total.floorDiv(2) : total.ceilDiv(2);
+  same.after = total - same.before;
+  same.mostBefore = upper ? reach / 2 : reach - reach / 2;
+  same.mostAfter = reach - reach / 2;
+  return same;
+}
+
+/// Turns SAME into explicit pads, in `window` where they are numbers, else in the input that is returned. `filler`: what is padded
+/// with; null for zero.
+Value resolveAutoPad(NodeContext &node, Window &window, Value x, Value filler) {
+  if (window.autoPad != "SAME_UPPER" && window.autoPad != "SAME_LOWER")
+    return x;
+  std::optional<Dims> dims = node.knownDims(x, "auto_pad");
+  if (!dims)
+    return {};
+  size_t spatial = window.kernel.size();
+  SmallVector<int64_t> padding(2 * dims->size(), 0);
+  Dims offsets(dims->size(), node.number(0)), sizes = *dims;
+  bool symbolic = false;
+  for (size_t i = 0; i < spatial; ++i) {
+    SamePadding same = samePadding(node, window, i, (*dims)[i + 2]);
+    std::optional<int64_t> before = same.before.asConstant(), after = same.after.asConstant();
+    window.pads[i] = before.value_or(0);
+    window.pads[spatial + i] = after.value_or(0);
+    if (before && after)
+      continue;
+    symbolic = true;
+    padding[i + 2] = same.mostBefore;
+    padding[dims->size() + i + 2] = same.mostAfter;
+    offsets[i + 2] = node.number(same.mostBefore) - same.before;
+    sizes[i + 2] = same.span;
+  }
+  window.autoPad = "NOTSET";
+  if (!symbolic)
+    return x;
+  SmallVector<Value> operands = {x};
+  if (filler)
+    operands.push_back(filler);
+  Value padded = node.create<PadOp>(operands, {node.named("pads", padding), node.named("mode", int64_t(0))});
+  return node.create<SubviewOp>({padded}, {node.named("offsets", offsets), node.named("sizes", sizes),
+                                           node.named("steps", SmallVector<int64_t>(dims->size(), 1))});
+}
+
+SmallVector<NamedAttribute> windowAttributes(NodeContext &node, const Window &window) {
+  return {node.named("strides", window.strides), node.named("pads", window.pads), node.named("dilations", window.dilations)};
+}
+
+void conv(NodeContext &node) {
+  Value x = node.input(0), weight = node.input(1), bias = node.optionalInput(2);
+  SmallVector<int64_t> kernel;
+  for (DimExpr dim : llvm::drop_begin(node.dims(weight), std::min<size_t>(2, node.rank(weight)))) {
+    if (!dim || !dim.asConstant())
+      return node.fail("the weight's kernel size is not known at compile time");
+    kernel.push_back(*dim.asConstant());
+  }
+  Window window = readWindow(node, kernel);
+  window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
+  int64_t group = node.intAttribute("group", 1);
+  if (!fits(node, window, x))
+    return;
+  x = resolveAutoPad(node, window, x, Value());
+  SmallVector<Value> operands = {x, weight};
+  if (bias)
+    operands.push_back(bias);
+  SmallVector<NamedAttribute> attributes = windowAttributes(node, window);
+  attributes.push_back(node.named("group", group));
+  node.result(node.create<ConvOp>(operands, attributes));
+}
+
+Window readPool(NodeContext &node, int dilationsSince) {
+  Window window = readWindow(node, {});
+  if (node.version >= dilationsSince)
+    window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
+  if (node.version >= 10)
+    window.ceilMode = node.intAttribute("ceil_mode", 0) != 0;
+  return window;
+}
+
+SmallVector<NamedAttribute> poolAttributes(NodeContext &node, const Window &window) {
+  SmallVector<NamedAttribute> attributes = windowAttributes(node, window);
+  attributes.push_back(node.named("kernel", window.kernel));
+  if (window.ceilMode)
+    attributes.push_back(node.flag("ceil_mode"));
+  return attributes;
+}
+
+/// The least value of x's element type: what never wins a maximum.
+Value leastOf(NodeContext &node, Value x) {
+  if (isa<FloatType>(node.elementType(x)))
+    return node.scalar(x, -std::numeric_limits<double>::infinity());
+  auto integer = dyn_cast<IntegerType>(node.elementType(x));
+  return integer ? node.scalar(x, integer.isUnsigned() ? 0 : -std::ldexp(1.0, integer.getWidth() - 1)) : Value();
+}
+
+void maxPool(NodeContext &node) {
+  Value x = node.input(0);
+  Window window = readPool(node, 10);
+  if (node.version >= 8)
+    node.ignoreAttribute("storage_order"); // of the indices, which are no result here
+  if (!fits(node, window, x))
+    return;
+  x = resolveAutoPad(node, window, x, leastOf(node, x));
+  node.result(node.create<MaxPoolOp>({x}, poolAttributes(node, window)));
+}
+
+void averagePool(NodeContext &node) {
+  Value x = node.input(0);
+  Window window = readPool(node, 19);
+  bool includePad = node.version >= 7 && node.intAttribute("count_include_pad", 0) != 0;
+  if (!fits(node, window, x))
+    return;
+  Value unpadded = x;
+  x = resolveAutoPad(node, window, x, Value());
+  if (x && x != unpadded && !includePad)
+    return node.fail("auto_pad with a symbolic size and count_include_pad = 0 is not supported");
+  SmallVector<NamedAttribute> attributes = poolAttributes(node, window);
+  if (includePad)
+    attributes.push_back(node.flag("count_include_pad"));
+  node.result(node.create<AveragePoolOp>({x}, attributes));
+}
+
+template <typename Reduce> void globalPool(NodeContext &node) {
+  Value x = node.input(0);
+  if (x && node.rank(x) < 3)
+    return node.fail("expects an input of rank 3 or more, got " + Twine(node.rank(x)));
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, std::max<int64_t>(2, node.rank(x))));
+  node.result(node.create<Reduce>({x}, {node.named("axes", axes), node.flag("keepdims")}));
+}
+
+/// x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta. The sum is a mean times size, and the
+/// mean a pool over the channels.
+void lrn(NodeContext &node) {
+  int64_t size = node.intAttribute("size", 0);
+  double alpha = node.floatAttribute("alpha", 1e-4f), beta = node.floatAttribute("beta", 0.75f),
+         bias = node.floatAttribute("bias", 1);
+  Value x = node.input(0);
+  if (x && (node.rank(x) < 3 || node.rank(x) > 4))
+    return node.fail("an input of rank " + Twine(node.rank(x)) + " is not supported");
+  if (size <= 0)
+    return node.fail("size " + Twine(size) + " is not positive");
+  int64_t window = node.rank(x) - 1; // the channels and the spatial dims, behind a dim of size 1
+  SmallVector<int64_t> kernel(window, 1), ones(window, 1), pads(2 * window, 0);
+  kernel[0] = size;
+  pads[0] = (size - 1) / 2;
+  pads[window] = size / 2;
+  Value squares = node.create<UnsqueezeOp>({node.create<MulOp>({x, x})}, {node.named("axes", ArrayRef<int64_t>{1})});
+  Value mean = node.create<AveragePoolOp>({squares}, {node.named("kernel", kernel), node.named("strides", ones),
+                                                      node.named("pads", pads), node.named("dilations", ones),
+                                                      node.flag("count_include_pad")});
+  mean = node.create<SqueezeOp>({mean}, {node.named("axes", ArrayRef<int64_t>{1})});
+  Value base = node.create<AddOp>({node.scalar(x, bias), node.create<MulOp>({node.scalar(x, alpha), mean})});
+  node.result(node.create<DivOp>({x, node.create<PowOp>({base, node.scalar(x, beta)})}));
+}
+
+constexpr Converter table[] = {
+    {"Conv", 1, newest, conv},
+    {"MaxPool", 1, newest, maxPool},
+    {"AveragePool", 1, newest, averagePool},
+    {"GlobalAveragePool", 1, newest, globalPool<ReduceMeanOp>},
+    {"GlobalMaxPool", 1, newest, globalPool<ReduceMaxOp>},
+    {"LRN", 1, newest, lrn},
+};
+
+} // namespace
+
+ArrayRef<Converter> windowConverters() { return table; }
+
+} // namespace llmc
