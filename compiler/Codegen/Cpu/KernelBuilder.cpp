@@ -1,6 +1,7 @@
 // The kernel's frame (ABI entry, scalars, pointers), arithmetic and loops.
 #include "compiler/Codegen/Cpu/KernelBuilder.h"
 
+#include "dialects/Graph/Graph.h"
 #include "kernels/abi/kernel_abi.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
