@@ -11,18 +11,18 @@ namespace {
 
 class TileEmitter {
 public:
-  TileEmitter(OpBuilder &builder, Location loc, const MicrokernelSpec &spec, const MicrokernelOperands &operands)
-      : builder(builder), loc(loc), spec(spec), operands(operands), element(builder.getF32Type()),
+  TileEmitter(ImplicitLocOpBuilder &b, const MicrokernelSpec &spec, const MicrokernelOperands &operands)
+      : b(b), spec(spec), operands(operands), element(b.getF32Type()),
         vector(VectorType::get({spec.lanes}, element)) {}
 
   SmallVector<Value> emit() {
-    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(vector));
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(vector));
     SmallVector<Value> sums(spec.rows * spec.vectors, zero);
     if (!operands.segments)
-      return overDepth(operands.rowPointers(builder, Value()), operands.panel, sums);
+      return overDepth(operands.rowPointers({}), operands.panel, sums);
     return loop(operands.segments, 1, sums, [&](Value segment, ValueRange carried) {
-      Value first = arith::MulIOp::create(builder, loc, segment, operands.depth);
-      return overDepth(operands.rowPointers(builder, segment), at(operands.panel, scaled(first, panelColumns)), carried);
+      Value first = arith::MulIOp::create(b, segment, operands.depth);
+      return overDepth(operands.rowPointers(segment), at(operands.panel, scaled(first, panelColumns)), carried);
     });
   }
 
@@ -31,9 +31,9 @@ private:
 
   SmallVector<Value> loop(Value count, int64_t step, ValueRange inits, Body body) {
     Value zero = constant(0);
-    auto forOp = scf::ForOp::create(builder, loc, zero, count, constant(step), inits,
+    auto forOp = scf::ForOp::create(b, zero, count, constant(step), inits,
                                     [&](OpBuilder &, Location, Value index, ValueRange carried) {
-                                      scf::YieldOp::create(builder, loc, body(index, carried));
+                                      scf::YieldOp::create(b, body(index, carried));
                                     });
     return llvm::to_vector_of<Value>(forOp.getResults());
   }
@@ -52,11 +52,11 @@ private:
     SmallVector<Value> columns;
     for (int64_t v = 0; v < spec.vectors; ++v)
       columns.push_back(load(vector, at(panel, constant(step * panelColumns + v * spec.lanes)), spec.lanes * 4));
-    Value kStep = step ? arith::AddIOp::create(builder, loc, k, constant(step)).getResult() : k;
-    Value offset = arith::MulIOp::create(builder, loc, kStep, operands.rowStep);
+    Value kStep = step ? arith::AddIOp::create(b, k, constant(step)).getResult() : k;
+    Value offset = arith::MulIOp::create(b, kStep, operands.rowStep);
     for (int64_t r = 0; r < spec.rows; ++r) {
       Value scalar = load(element, at(rows[r], offset), 4);
-      Value splat = vector::BroadcastOp::create(builder, loc, vector, scalar);
+      Value splat = vector::BroadcastOp::create(b, vector, scalar);
       for (int64_t v = 0; v < spec.vectors; ++v)
         sums[r * spec.vectors + v] = multiplyAdd(splat, columns[v], sums[r * spec.vectors + v]);
     }
@@ -64,25 +64,24 @@ private:
 
   Value multiplyAdd(Value a, Value b, Value sum) {
     if (spec.fma)
-      return vector::FMAOp::create(builder, loc, a, b, sum);
-    return arith::AddFOp::create(builder, loc, sum, arith::MulFOp::create(builder, loc, a, b));
+      return vector::FMAOp::create(b, a, b, sum);
+    return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, a, b));
   }
 
   Value constant(int64_t value) {
-    return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), value);
+    return arith::ConstantIntOp::create(b, value, 64);
   }
   Value scaled(Value value, int64_t factor) {
-    return arith::MulIOp::create(builder, loc, value, constant(factor));
+    return arith::MulIOp::create(b, value, constant(factor));
   }
   Value at(Value pointer, Value elements) {
-    return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ValueRange{elements});
+    return LLVM::GEPOp::create(b, pointer.getType(), element, pointer, ValueRange{elements});
   }
   Value load(Type type, Value pointer, int64_t alignment) {
-    return LLVM::LoadOp::create(builder, loc, type, pointer, alignment);
+    return LLVM::LoadOp::create(b, type, pointer, alignment);
   }
 
-  OpBuilder &builder;
-  Location loc;
+  ImplicitLocOpBuilder &b;
   const MicrokernelSpec &spec;
   const MicrokernelOperands &operands;
   Type element;
@@ -91,9 +90,9 @@ private:
 
 } // namespace
 
-SmallVector<Value> emitMicrokernel(OpBuilder &builder, Location loc, const MicrokernelSpec &spec,
+SmallVector<Value> emitMicrokernel(ImplicitLocOpBuilder &b, const MicrokernelSpec &spec,
                                    const MicrokernelOperands &operands) {
-  return TileEmitter(builder, loc, spec, operands).emit();
+  return TileEmitter(b, spec, operands).emit();
 }
 
 } // namespace llmc::cpu

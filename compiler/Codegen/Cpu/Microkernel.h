@@ -7,7 +7,7 @@
 #ifndef LLMC_COMPILER_CODEGEN_CPU_MICROKERNEL_H
 #define LLMC_COMPILER_CODEGEN_CPU_MICROKERNEL_H
 
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace llmc::cpu {
@@ -30,7 +30,7 @@ struct MicrokernelOperands {
   /// Number of consecutive k in each segment.
   mlir::Value depth;
   /// Pointers to k = 0 of each row; called once, inside the loop over segments, with the segment's number (null if one).
-  llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::Value segment)> rowPointers;
+  llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value segment)> rowPointers;
   /// From one k to the next within a row.
   mlir::Value rowStep;
   /// The tile's first column in the panel; segments and k follow each other at steps of panelColumns.
@@ -38,7 +38,7 @@ struct MicrokernelOperands {
 };
 
 /// Emits the loops and returns the sums, row by row: rows * vectors values of vector<lanes x f32>.
-llvm::SmallVector<mlir::Value> emitMicrokernel(mlir::OpBuilder &builder, mlir::Location loc, const MicrokernelSpec &spec,
+llvm::SmallVector<mlir::Value> emitMicrokernel(mlir::ImplicitLocOpBuilder &b, const MicrokernelSpec &spec,
                                                const MicrokernelOperands &operands);
 
 } // namespace llmc::cpu

@@ -1,6 +1,7 @@
 #include "compiler/Codegen/Cpu/Packing.h"
+#include "compiler/Codegen/Cpu/ContractionKernel.h"
+#include "compiler/Codegen/Cpu/ConvKernel.h"
 #include "compiler/Codegen/Cpu/Microkernel.h"
-#include "dialects/Graph/Graph.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <vector>
@@ -108,6 +109,19 @@ void pack(const Encoding &encoding, ArrayRef<char> bytes, ArrayRef<int64_t> dims
                         sizeof(float));
         sink(ArrayRef(reinterpret_cast<const char *>(piece.data()), piece.size() * sizeof(float)));
       }
+}
+
+Encoding chooseEncoding(func::FuncOp dispatch, unsigned argument) {
+  BlockArgument value = dispatch.getArgument(argument);
+  if (!value.hasOneUse())
+    return {};
+  OpOperand &use = *value.use_begin();
+  if (auto conv = dyn_cast<graph::ConvOp>(use.getOwner()))
+    return value == conv.getWeight() ? encodingOfWeights(conv) : Encoding{};
+  if (auto generic = dyn_cast<linalg::GenericOp>(use.getOwner()))
+    if (isContraction(generic))
+      return encodingOfOperand(generic, use.getOperandNumber());
+  return {};
 }
 
 } // namespace llmc::cpu
