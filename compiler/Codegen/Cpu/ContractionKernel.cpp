@@ -81,8 +81,7 @@ public:
     gemm.rightIsPacked = packed;
     gemm.rightSegmentStep = outer.rightStep;
     gemm.rightStep = inner.rightStep;
-    emitGemm(kb, gemm);
-    return success();
+    return emitGemm(kb, gemm);
   }
 
 private:

@@ -46,8 +46,7 @@ public:
     std::iota(positions.begin(), positions.end(), 0);
     gemm.rowLoop = collapseRows(gemm.nest, positions);
     gemm.rowBytes = bytesPerRow();
-    emitGemm(kb, gemm);
-    return success();
+    return emitGemm(kb, gemm);
   }
 
 private:

@@ -17,7 +17,9 @@ FailureOr<Epilogue::Source> Epilogue::sourceOf(KernelBuilder &kb, OpOperand &ope
   }
   if (!isa<ShapedType>(value.getType())) {
     Value scalar = kb.scalar(value);
-    return scalar ? FailureOr<Source>(Source{Source::Scalar, 0, scalar}) : failure();
+    if (!scalar)
+      return failure();
+    return Source{Source::Scalar, 0, scalar};
   }
   FailureOr<View> view = kb.viewOf(value);
   if (failed(view))
@@ -26,7 +28,7 @@ FailureOr<Epilogue::Source> Epilogue::sourceOf(KernelBuilder &kb, OpOperand &ope
 }
 
 LogicalResult Epilogue::addStep(KernelBuilder &kb, linalg::GenericOp op, Nest &nest) {
-  if (op.getNumReductionLoops() != 0 || op.getNumLoops() != nest.loops.size())
+  if (op.getNumReductionLoops() != 0 || op.getNumLoops() != nest.loops.size() || op.hasIndexSemantics())
     return op.emitError("does not walk the result of the root that it follows");
   Step step{op, {}};
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -80,7 +82,7 @@ public:
       pointers.push_back({});
   }
 
-  void vector(int64_t row, int64_t column, const Lanes &lanes, Value sum) {
+  LogicalResult vector(int64_t row, int64_t column, const Lanes &lanes, Value sum) {
     if (epilogue.bias)
       sum = arith::AddFOp::create(kb.b, sum, read(*epilogue.bias, row, column, lanes));
     SmallVector<Value> computed{sum};
@@ -90,10 +92,23 @@ public:
         operands.push_back(source.kind == Source::Computed ? computed[source.number]
                            : source.kind == Source::Scalar ? kb.splat(source.scalar, count)
                                                            : read(source.number, row, column, lanes));
-      llvm::append_range(computed, emitBody(kb, step.op, operands, count));
+      operands.resize(step.op.getBody()->getNumArguments()); // results are not read
+      FailureOr<SmallVector<Value>> results = emitBody(kb, step.op, operands, count, [](int64_t) { return Value(); });
+      if (failed(results))
+        return failure();
+      llvm::append_range(computed, *results);
     }
     for (const Output &output : epilogue.outputs)
       kb.store(computed[output.value], pointer(output.access, row, column), lanes);
+    return success();
+  }
+
+  /// A column of vectors, from the first row to the last.
+  LogicalResult column(int64_t column, const Lanes &lanes, ArrayRef<Value> sums) {
+    for (int64_t row = 0; row < tile.rows; ++row)
+      if (failed(vector(row, column, lanes, sums[row * tile.vectors + column])))
+        return failure();
+    return success();
   }
 
 private:
@@ -136,16 +151,14 @@ private:
   std::map<std::tuple<unsigned, int64_t, int64_t>, Value> values;
 };
 
-void Epilogue::store(KernelBuilder &kb, const Nest &nest, const TileOfResult &tile, ArrayRef<Value> sums) const {
+LogicalResult Epilogue::store(KernelBuilder &kb, const Nest &nest, const TileOfResult &tile, ArrayRef<Value> sums) const {
   unsigned count = kb.level.lanes(4);
-  auto columnOfTile = [&](Applier &applier, int64_t column, const Lanes &lanes) {
-    for (int64_t row = 0; row < tile.rows; ++row)
-      applier.vector(row, column, lanes, sums[row * tile.vectors + column]);
-  };
   auto allColumns = [&] {
     Applier applier(kb, *this, nest, tile);
     for (int64_t column = 0; column < tile.vectors; ++column)
-      columnOfTile(applier, column, kb.allLanes(count));
+      if (failed(applier.column(column, kb.allLanes(count), sums)))
+        return failure();
+    return success();
   };
   if (!tile.columns)
     return allColumns();
@@ -153,16 +166,17 @@ void Epilogue::store(KernelBuilder &kb, const Nest &nest, const TileOfResult &ti
   auto branch = scf::IfOp::create(kb.b, full, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(kb.b);
   kb.b.setInsertionPointToStart(branch.thenBlock());
-  allColumns();
+  LogicalResult status = allColumns();
   kb.b.setInsertionPointToStart(branch.elseBlock());
-  for (int64_t column = 0; column < tile.vectors; ++column) {
+  for (int64_t column = 0; column < tile.vectors && succeeded(status); ++column) {
     Value rest = kb.sub(tile.columns, kb.index(column * count));
     Value some = arith::CmpIOp::create(kb.b, arith::CmpIPredicate::sgt, rest, kb.index(0));
     kb.ifThen(some, [&] {
       Applier applier(kb, *this, nest, tile);
-      columnOfTile(applier, column, kb.firstLanes(count, kb.min(rest, kb.index(count))));
+      status = applier.column(column, kb.firstLanes(count, kb.min(rest, kb.index(count))), sums);
     });
   }
+  return status;
 }
 
 } // namespace llmc::cpu

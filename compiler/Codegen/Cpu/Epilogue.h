@@ -25,8 +25,9 @@ public:
   /// Adds `bias`, a tensor along dim `dim` of the result, to the root's values before all else.
   mlir::LogicalResult addBias(KernelBuilder &kb, mlir::Value bias, unsigned dim, Nest &nest);
 
-  /// Applies the ops to the root's values `sums`, row by row, and stores what comes out.
-  void store(KernelBuilder &kb, const Nest &nest, const TileOfResult &tile, llvm::ArrayRef<mlir::Value> sums) const;
+  /// Applies the ops to the root's values `sums`, row by row, and stores what comes out. Fails, with an error, on a body that has
+  /// no vector form.
+  mlir::LogicalResult store(KernelBuilder &kb, const Nest &nest, const TileOfResult &tile, llvm::ArrayRef<mlir::Value> sums) const;
 
 private:
   /// Where an operand comes from: a value computed here, a tensor in memory, or a scalar.

@@ -40,7 +40,7 @@ public:
         heights(tileHeights(rows.asConstant(), strategy.blockRows, strategy.tileRows)),
         tileColumns(strategy.tileVectors * kb.level.lanes(4)) {}
 
-  void emit() {
+  LogicalResult emit() {
     panels = columns.ceilDiv(panelColumns);
     Dims grid;
     for (unsigned loop = 0; loop + 1 < nest.loops.size(); ++loop)
@@ -52,6 +52,7 @@ public:
     if (gemm.rows)
       gemm.rows->prepareKernel(kb.advance(kb.scratch(), kb.b.getI8Type(), kb.index(panelBytes())), strategy);
     kb.loop(kb.begin(), kb.end(), 1, [&](Value item) { emitItem(kb.delinearize(item, grid)); });
+    return status;
   }
 
 private:
@@ -146,7 +147,8 @@ private:
     std::optional<int64_t> known = columns.asConstant();
     if (!known || *known % tileColumns != 0)
       tile.columns = kb.sub(kb.index(columns), indices.back());
-    gemm.epilogue.store(kb, nest, tile, sums);
+    if (failed(gemm.epilogue.store(kb, nest, tile, sums)))
+      status = failure();
   }
 
   SmallVector<Value> rowPointers(int64_t rowCount, SmallVector<Value> indices, Value row, Value segment) {
@@ -170,6 +172,7 @@ private:
   GemmStrategy strategy;
   SmallVector<int64_t> heights;
   int64_t tileColumns;
+  LogicalResult status = success();
 };
 
 } // namespace
@@ -188,6 +191,6 @@ unsigned collapseRows(Nest &nest, SmallVector<unsigned> candidates) {
   return row;
 }
 
-void emitGemm(KernelBuilder &kb, Gemm &gemm) { GemmEmitter(kb, gemm).emit(); }
+LogicalResult emitGemm(KernelBuilder &kb, Gemm &gemm) { return GemmEmitter(kb, gemm).emit(); }
 
 } // namespace llmc::cpu

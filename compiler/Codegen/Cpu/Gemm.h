@@ -52,8 +52,8 @@ public:
 /// the right operand does not move, innermost last. Gives the number of the loop over rows.
 unsigned collapseRows(Nest &nest, llvm::SmallVector<unsigned> candidates);
 
-/// Emits the kernel's loops and sets its cost.
-void emitGemm(KernelBuilder &kb, Gemm &gemm);
+/// Emits the kernel's loops and sets its cost. Fails, with an error, if the epilogue can not be applied.
+mlir::LogicalResult emitGemm(KernelBuilder &kb, Gemm &gemm);
 
 } // namespace llmc::cpu
 

@@ -62,10 +62,10 @@ private:
     }
   }
 
-  Value multiplyAdd(Value a, Value b, Value sum) {
+  Value multiplyAdd(Value lhs, Value rhs, Value sum) {
     if (spec.fma)
-      return vector::FMAOp::create(b, a, b, sum);
-    return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, a, b));
+      return vector::FMAOp::create(b, lhs, rhs, sum);
+    return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, lhs, rhs));
   }
 
   Value constant(int64_t value) {
