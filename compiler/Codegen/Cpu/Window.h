@@ -1,0 +1,55 @@
+// The windows of convolutions and poolings over channels-last tensors: which element of the input a tap of an output position
+// reads, and whether it lies inside.
+#ifndef LLMC_COMPILER_CODEGEN_CPU_WINDOW_H
+#define LLMC_COMPILER_CODEGEN_CPU_WINDOW_H
+
+#include "compiler/Codegen/Cpu/KernelBuilder.h"
+
+namespace llmc::cpu {
+
+/// Spatial geometry of a window op; one entry per spatial dim.
+struct Window {
+  llvm::SmallVector<int64_t, 3> kernel, strides, dilations, pads; // pads: before each dim
+
+  static Window of(llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
+                   llvm::ArrayRef<int64_t> pads) {
+    size_t rank = kernel.size();
+    Window window;
+    window.kernel.assign(kernel.begin(), kernel.end());
+    window.strides.assign(strides.begin(), strides.end());
+    window.dilations.assign(dilations.begin(), dilations.end());
+    window.pads.assign(pads.begin(), pads.begin() + rank);
+    return window;
+  }
+
+  size_t rank() const { return kernel.size(); }
+  int64_t taps() const {
+    int64_t count = 1;
+    for (int64_t size : kernel)
+      count *= size;
+    return count;
+  }
+  /// One tap at each output position's own place: the input is read like a matrix.
+  bool isPointwise() const {
+    return taps() == 1 && llvm::all_of(strides, [](int64_t stride) { return stride == 1; }) &&
+           llvm::all_of(pads, [](int64_t pad) { return pad == 0; });
+  }
+
+  /// Input coordinate in dim `d` of tap 0 at output coordinate `position`; may lie outside.
+  mlir::Value origin(KernelBuilder &kb, unsigned d, mlir::Value position) const {
+    return kb.sub(kb.mul(position, kb.index(strides[d])), kb.index(pads[d]));
+  }
+  /// Taps [first, last) of dim `d` that lie inside an input of `size`, from the origin on.
+  std::pair<mlir::Value, mlir::Value> tapsInside(KernelBuilder &kb, unsigned d, mlir::Value origin, mlir::Value size) const {
+    mlir::Value zero = kb.index(0), step = kb.index(dilations[d]), round = kb.index(dilations[d] - 1);
+    // ceil(-origin / step) and ceil((size - origin) / step), clipped: both numerators are made non-negative first.
+    mlir::Value first = kb.div(kb.add(kb.max(kb.sub(zero, origin), zero), round), step);
+    mlir::Value last = kb.div(kb.add(kb.max(kb.sub(size, origin), zero), round), step);
+    last = kb.min(last, kb.index(kernel[d]));
+    return {kb.min(first, last), last};
+  }
+};
+
+} // namespace llmc::cpu
+
+#endif // LLMC_COMPILER_CODEGEN_CPU_WINDOW_H
