@@ -1,0 +1,78 @@
+// The phases and their passes.
+#include "passes/Pipeline.h"
+#include "passes/Graph/Passes.h"
+#include "passes/Lower/Passes.h"
+#include "passes/Plan/Passes.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace llmc {
+
+std::optional<Phase> parsePhase(StringRef name) {
+  return llvm::StringSwitch<std::optional<Phase>>(name)
+      .Case("import", Phase::Import)
+      .Case("graph", Phase::Graph)
+      .Case("dispatch", Phase::Dispatch)
+      .Case("kernel", Phase::Kernel)
+      .Case("plan", Phase::Plan)
+      .Default(std::nullopt);
+}
+
+/// What the model computes, in the fewest ops: shapes as expressions, constants folded, patterns named, layouts chosen.
+static void addGraphPhase(OpPassManager &functions, int optimisation) {
+  // Twice, because a folded constant can be a shape, and a known shape lets more fold.
+  for (int round = 0; round < 2; ++round) {
+    functions.addPass(createInferShapesPass());
+    functions.addPass(createFoldConstantsPass());
+    functions.addPass(createResolveShapesPass());
+    functions.addPass(createCanonicalizerPass());
+    functions.addPass(createCSEPass());
+  }
+  if (optimisation >= 1) {
+    functions.addPass(createFoldBatchNormPass());
+    functions.addPass(createRaiseGeluPass());
+    functions.addPass(createRaiseNormsPass());
+    functions.addPass(createRaiseSoftmaxPass());
+  }
+  // Not a matter of taste: generated kernels for convolution and pooling are channels-last.
+  functions.addPass(createChannelsLastPass());
+  functions.addPass(createFoldConstantsPass());
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createInferShapesPass());
+}
+
+/// What each kernel computes.
+static void addDispatchPhase(OpPassManager &passes, int optimisation) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(createGraphToLinalgPass());
+  functions.addPass(createCSEPass());
+  if (optimisation >= 1)
+    functions.addPass(createFuseElementwisePass());
+  functions.addPass(createCSEPass());
+  passes.addPass(createFormDispatchesPass());
+}
+
+/// Where it lies and when it runs.
+static void addPlanPhase(OpPassManager &passes) {
+  passes.addPass(createGraphToPlanPass());
+  passes.nest<plan::EntryOp>().addPass(createPlanMemoryPass());
+}
+
+void addPhase(OpPassManager &passes, Phase phase, int optimisation) {
+  switch (phase) {
+  case Phase::Graph:
+    return addGraphPhase(passes.nest<func::FuncOp>(), optimisation);
+  case Phase::Dispatch:
+    return addDispatchPhase(passes, optimisation);
+  case Phase::Plan:
+    return addPlanPhase(passes);
+  case Phase::Import:
+  case Phase::Kernel:
+    return;
+  }
+}
+
+} // namespace llmc

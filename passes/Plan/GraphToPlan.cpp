@@ -1,0 +1,136 @@
+// Dispatches on tensors -> steps on buffers.
+#include "passes/Graph/ShapeAnalysis.h"
+#include "passes/Plan/Passes.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace llmc {
+#define GEN_PASS_DEF_GRAPHTOPLANPASS
+#include "passes/Plan/Passes.h.inc"
+namespace {
+
+class Planner {
+public:
+  explicit Planner(func::FuncOp function)
+      : function(function), analysis(function), b(function.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult convert(Operation *op);
+  LogicalResult bindResults(graph::DispatchOp dispatch);
+  void bindOutputs();
+  void copyUnboundOutputs();
+  ArrayAttr dims(Value value) { return graph::dimsAttr(b.getContext(), analysis.dims(value)); }
+  Type element(Value value) { return getElementTypeOrSelf(value.getType()); }
+  StringAttr boundaryName(ArrayAttr attributes, size_t index, StringRef fallback);
+  Value viewOf(Value parent, Value tensor, Location loc);
+
+  func::FuncOp function;
+  ShapeAnalysis analysis;
+  OpBuilder b;
+  llvm::DenseMap<Value, Value> buffers; // tensor -> buffer
+  SmallVector<Value> outputBuffers;
+};
+
+StringAttr Planner::boundaryName(ArrayAttr attributes, size_t index, StringRef fallback) {
+  if (attributes)
+    if (auto name = cast<DictionaryAttr>(attributes[index]).getAs<StringAttr>("graph.name"))
+      return name;
+  return b.getStringAttr(fallback + Twine(index));
+}
+
+Value Planner::viewOf(Value parent, Value tensor, Location loc) {
+  return plan::ViewOp::create(b, loc, parent, graph::DimExpr::constant(b.getContext(), 0).attribute(), element(tensor), dims(tensor));
+}
+
+/// Tensors that a dispatch makes and that are outputs, perhaps viewed, are made in the caller's buffer.
+void Planner::bindOutputs() {
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (auto [index, tensor] : llvm::enumerate(terminator->getOperands())) {
+    auto output = plan::OutputOp::create(b, function.getLoc(), index, boundaryName(function.getResAttrsAttr(), index, "output"),
+                                         element(tensor), dims(tensor));
+    outputBuffers.push_back(output);
+    Value source = tensor;
+    while (auto view = source.getDefiningOp<graph::ViewOp>())
+      source = view.getX();
+    if (!source.getDefiningOp<graph::DispatchOp>() || buffers.contains(source))
+      continue;
+    buffers[source] = source == tensor ? Value(output) : viewOf(output, source, source.getLoc());
+    buffers.try_emplace(tensor, output);
+  }
+}
+
+/// Outputs that are inputs, constants or the same tensor as another output.
+void Planner::copyUnboundOutputs() {
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (auto [output, tensor] : llvm::zip_equal(outputBuffers, terminator->getOperands()))
+    if (plan::rootOf(buffers[tensor]) != output)
+      plan::CopyOp::create(b, terminator->getLoc(), buffers[tensor], output);
+}
+
+LogicalResult Planner::bindResults(graph::DispatchOp dispatch) {
+  SmallVector<Value> bindings = llvm::map_to_vector(dispatch.getInputs(), [&](Value input) { return buffers.lookup(input); });
+  for (Value result : dispatch.getResults()) {
+    if (!buffers.contains(result))
+      buffers[result] = plan::ArenaOp::create(b, dispatch.getLoc(), element(result), dims(result), IntegerAttr());
+    bindings.push_back(buffers[result]);
+  }
+  plan::DispatchOp::create(b, dispatch.getLoc(), dispatch.getCalleeAttr(), bindings, b.getI64IntegerAttr(dispatch.getNumResults()),
+                           dispatch.getSizes());
+  return success();
+}
+
+LogicalResult Planner::convert(Operation *op) {
+  if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
+    // The encoding is that of the dispatch functions that read it; constants used in two encodings are two ops by then.
+    auto encoding = constant->getAttrOfType<StringAttr>("graph.encoding");
+    buffers[constant] = plan::ConstantOp::create(b, op->getLoc(), constant.getValue(), encoding ? encoding : b.getStringAttr("dense"));
+    return success();
+  }
+  if (auto view = dyn_cast<graph::ViewOp>(op)) {
+    buffers.try_emplace(view.getY(), viewOf(buffers.lookup(view.getX()), view.getY(), op->getLoc()));
+    return success();
+  }
+  if (auto dispatch = dyn_cast<graph::DispatchOp>(op))
+    return bindResults(dispatch);
+  return op->emitError() << op->getName() << " can not run: it is neither a dispatch nor a view";
+}
+
+LogicalResult Planner::run() {
+  if (analysis.failed())
+    return failure();
+  b.setInsertionPoint(function);
+  auto symbols = function->getAttrOfType<DictionaryAttr>(symbolsAttrName);
+  auto entry = plan::EntryOp::create(b, function.getLoc(), function.getNameAttr(), symbols ? symbols : b.getDictionaryAttr({}));
+  b.setInsertionPointToStart(&entry.getBody().emplaceBlock());
+  for (auto [index, argument] : llvm::enumerate(function.getArguments()))
+    buffers[argument] = plan::InputOp::create(b, argument.getLoc(), index, boundaryName(function.getArgAttrsAttr(), index, "input"),
+                                              element(argument), dims(argument));
+  if (auto checks = function->getAttrOfType<ArrayAttr>(checksAttrName))
+    for (Attribute check : checks) {
+      auto parts = cast<ArrayAttr>(check);
+      plan::CheckOp::create(b, function.getLoc(), cast<graph::ExprAttr>(parts[0]), cast<graph::ExprAttr>(parts[1]),
+                            cast<StringAttr>(parts[2]));
+    }
+  bindOutputs();
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (failed(convert(&op)))
+      return failure();
+  copyUnboundOutputs();
+  function.erase();
+  return success();
+}
+
+struct GraphToPlanPass : impl::GraphToPlanPassBase<GraphToPlanPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    for (func::FuncOp function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (!function.isDeclaration() && !function->hasAttr("graph.dispatch") && failed(Planner(function).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace llmc

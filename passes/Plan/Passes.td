@@ -1,0 +1,42 @@
+// The passes that make and refine the plan, in the order of the pipeline.
+#ifndef LLMC_PASSES_PLAN_PASSES_TD
+#define LLMC_PASSES_PLAN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def GraphToPlanPass : Pass<"graph-to-plan", "::mlir::ModuleOp"> {
+  let summary = "Turn the function of dispatches into an entry of buffers and steps";
+  let description = [{
+    Each tensor becomes a buffer: of the caller where it is an input or output, a view where it is a `graph.view`, else in the arena.
+    An output that is an input, a constant or another output gets a copy.
+    ```mlir
+    func.func @main(%x: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xf32> {graph.name = "y"}) {
+      %y = graph.dispatch @relu_0(%x) sizes [] dims [[#graph.expr<"4">]] : (tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    // becomes
+    plan.entry @main symbols {} {
+      %0 = plan.input 0 "x" : f32 [#graph.expr<"4">]
+      %1 = plan.output 0 "y" : f32 [#graph.expr<"4">]
+      plan.dispatch @relu_0(%0, %1) writes 1 scalars []
+    }
+    ```
+  }];
+  let dependentDialects = ["::llmc::plan::PlanDialect"];
+}
+
+def PlanMemoryPass : Pass<"plan-memory", "::llmc::plan::EntryOp"> {
+  let summary = "Place buffers of static size in the arena";
+  let description = [{
+    If every arena buffer has a static size, each gets an offset such that no two live at once overlap; the entry's attribute
+    `plan.arena` then holds the peak and its lower bound (the most bytes live at once). Otherwise the runtime runs the same planner for
+    each new shape.
+    ```mlir
+    %1 = plan.arena f32 [#graph.expr<"4">]
+    // becomes
+    %1 = plan.arena f32 [#graph.expr<"4">] at 0
+    ```
+  }];
+}
+
+#endif // LLMC_PASSES_PLAN_PASSES_TD
