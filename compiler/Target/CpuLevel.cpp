@@ -11,14 +11,14 @@ using llvm::StringRef;
 namespace llmc {
 namespace {
 
-constexpr StringRef kV2Features[] = {"cx16", "popcnt", "sse3", "ssse3", "sse4_1", "sse4_2"};
-constexpr StringRef kV3Features[] = {"cx16", "popcnt", "sse3", "ssse3", "sse4_1", "sse4_2", "avx", "avx2", "bmi1", "bmi2",
-                                     "f16c", "fma", "lzcnt", "movbe"};
-constexpr StringRef kV4Features[] = {"cx16", "popcnt", "sse3", "ssse3", "sse4_1", "sse4_2", "avx", "avx2", "bmi1", "bmi2",
+constexpr StringRef kV2Features[] = {"cx16", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"};
+constexpr StringRef kV3Features[] = {"cx16", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2", "avx",
+                                     "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"};
+constexpr StringRef kV4Features[] = {"cx16", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "bmi", "bmi2",
                                      "f16c", "fma", "lzcnt", "movbe", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
 constexpr StringRef kV4VnniBf16Features[] = {
-    "cx16", "popcnt", "sse3", "ssse3", "sse4_1", "sse4_2", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "lzcnt",
-    "movbe", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16"};
+    "cx16", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "bmi", "bmi2", "f16c",
+    "fma", "lzcnt", "movbe", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512vnni", "avx512bf16"};
 
 // The tuning of x86-64-v4 prefers 256-bit vectors; the generator decides on its own, in native 512-bit ones.
 constexpr CpuLevel kLevels[] = {
@@ -29,28 +29,13 @@ constexpr CpuLevel kLevels[] = {
      5, true},
 };
 
-/// LLVM's name of a feature as /proc/cpuinfo spells it.
-StringRef llvmFeature(StringRef feature) {
-  if (feature == "sse4_1")
-    return "sse4.1";
-  if (feature == "sse4_2")
-    return "sse4.2";
-  if (feature == "bmi1")
-    return "bmi";
-  if (feature == "avx512_vnni")
-    return "avx512vnni";
-  if (feature == "avx512_bf16")
-    return "avx512bf16";
-  return feature;
-}
-
 } // namespace
 
 llvm::ArrayRef<CpuLevel> allCpuLevels() { return kLevels; }
 
 bool hostRuns(const CpuLevel &level) {
   static const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-  return llvm::all_of(level.requiredFeatures, [](StringRef feature) { return host.lookup(llvmFeature(feature)); });
+  return llvm::all_of(level.requiredFeatures, [](StringRef feature) { return host.lookup(feature); });
 }
 
 llvm::Expected<const CpuLevel *> findCpuLevel(StringRef name) {

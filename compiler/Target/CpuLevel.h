@@ -12,7 +12,7 @@ struct CpuLevel {
   llvm::StringRef name;         // as users and plans write it: "x86-64-v3"
   llvm::StringRef targetCpu;    // LLVM's target-cpu
   llvm::StringRef targetFeatures; // LLVM's target-features, on top of the CPU's
-  /// CPU features that the machine must have, by the names that /proc/cpuinfo gives them.
+  /// CPU features that the machine must have, by LLVM's names, which the runtime knows too.
   llvm::ArrayRef<llvm::StringRef> requiredFeatures;
   /// The level whose reference bitcode is linked into this level's images.
   llvm::StringRef referenceLevel;

@@ -46,6 +46,7 @@ private:
       if (failed(pointwise.require(tensor)))
         return failure();
       tensors.push_back(tensor);
+      accesses.push_back({tensor, pointwise.identity()});
       views.push_back(kb.resultView(i));
       elementBytes = std::max(elementBytes, views.back().elementBytes());
     }
@@ -93,7 +94,7 @@ private:
   void emitRow(SmallVector<Value> coordinates, Value first, Value last) {
     coordinates.push_back(first);
     Position row{coordinates, static_cast<unsigned>(outer.size()), kb.allLanes(lanes)};
-    pointwise.hoist(row, tensors);
+    pointwise.hoist(row, accesses);
     kb.loopOverLanes(first, last, lanes, [&](Value i, const Lanes &active) {
       Position position = row;
       position.index.back() = i;
@@ -110,6 +111,7 @@ private:
   KernelBuilder &kb;
   Pointwise pointwise;
   SmallVector<Value> tensors; // one per result
+  SmallVector<Pointwise::Access> accesses;
   SmallVector<View> views;
   Dims outer;
   DimExpr inner, rows, chunksPerRow;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr KernelTemplate kTemplates[] = {
     {"elementwise", isElementwise, emitElementwise},
+    {"rows", isRowGroup, emitRowGroup},
 };
 
 constexpr int64_t kGrainCycles = 30'000; // 10 us at 3 GHz

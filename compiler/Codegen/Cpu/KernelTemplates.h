@@ -19,6 +19,8 @@ const KernelTemplate *findTemplate(mlir::func::FuncOp dispatch);
 // One file each.
 bool isElementwise(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitElementwise(KernelBuilder &kb);
+bool isRowGroup(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitRowGroup(KernelBuilder &kb);
 
 /// Work items that take about 10 us at `cyclesPerItem` (an expression over the scalars): fewer are not worth a thread.
 graph::DimExpr grainFor(graph::DimExpr cyclesPerItem);

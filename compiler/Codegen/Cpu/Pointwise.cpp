@@ -120,14 +120,13 @@ bool Pointwise::mayMerge(unsigned outer, unsigned inner) const {
   });
 }
 
-void Pointwise::collapse(unsigned boundary) {
+void Pointwise::collapse(llvm::function_ref<bool(unsigned, unsigned)> allowed) {
   groups.clear();
   sizesOfGroups.clear();
   for (unsigned loop = 0; loop < sizes.size(); ++loop) {
     if (sizes[loop].isConstant(1))
       continue;
-    bool crosses = !groups.empty() && groups.back().back() < boundary && loop >= boundary;
-    if (!groups.empty() && !crosses && mayMerge(groups.back().back(), loop)) {
+    if (!groups.empty() && allowed(groups.back().back(), loop) && mayMerge(groups.back().back(), loop)) {
       groups.back().push_back(loop);
       sizesOfGroups.back() = sizesOfGroups.back() * sizes[loop];
     } else {
@@ -139,6 +138,30 @@ void Pointwise::collapse(unsigned boundary) {
     groups.push_back({});
     sizesOfGroups.push_back(kb.constantExpr(1));
   }
+}
+
+SmallVector<Pointwise::Access> Pointwise::operandsOf(const Access &access) const {
+  auto [tensor, map] = access;
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!generic || providers.contains(tensor) || views.contains(tensor))
+    return {};
+  AffineMap loops = loopsOf(generic, cast<OpResult>(tensor).getResultNumber(), map);
+  SmallVector<Access> operands;
+  for (OpOperand &operand : generic->getOpOperands())
+    if (!generic.getMatchingBlockArgument(&operand).use_empty())
+      operands.push_back({operand.get(), generic.getMatchingIndexingMap(&operand).compose(loops)});
+  return operands;
+}
+
+llvm::SetVector<Pointwise::Access> Pointwise::closureOf(const Access &access) const {
+  llvm::SetVector<Access> closure;
+  SmallVector<Access> pending = {access};
+  while (!pending.empty()) {
+    Access next = pending.pop_back_val();
+    if (closure.insert(next))
+      pending.append(operandsOf(next));
+  }
+  return closure;
 }
 
 DimExpr Pointwise::strideAlong(unsigned group, ArrayRef<DimExpr> strides) const {
@@ -154,11 +177,11 @@ unsigned Pointwise::stridedReads(unsigned group) const {
 
 // --- Emission ---
 
-void Pointwise::hoist(const Position &position, ArrayRef<Value> tensors) {
+void Pointwise::hoist(const Position &position, ArrayRef<Access> accesses) {
   uniforms.clear();
   values.clear();
-  for (Value tensor : tensors)
-    hoistFrom(tensor, identity(), position);
+  for (auto [tensor, map] : accesses)
+    hoistFrom(tensor, map, position);
   values.clear();
 }
 
@@ -170,13 +193,8 @@ void Pointwise::hoistFrom(Value tensor, AffineMap map, const Position &position)
     uniforms[{tensor, map}] = value;
     return;
   }
-  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  if (!generic || providers.contains(tensor) || views.contains(tensor))
-    return;
-  AffineMap loops = loopsOf(generic, cast<OpResult>(tensor).getResultNumber(), map);
-  for (OpOperand &operand : generic->getOpOperands())
-    if (!generic.getMatchingBlockArgument(&operand).use_empty())
-      hoistFrom(operand.get(), generic.getMatchingIndexingMap(&operand).compose(loops), position);
+  for (auto [operand, operandMap] : operandsOf({tensor, map}))
+    hoistFrom(operand, operandMap, position);
 }
 
 Value Pointwise::evaluate(Value tensor, AffineMap map, const Position &position) {
@@ -265,9 +283,10 @@ Value Pointwise::indexAlong(AffineExpr expr, const Position &position) {
   return kb.zeroVector(kb.b.getI64Type(), count);
 }
 
-void Pointwise::store(Value vector, const View &view, const Position &position) {
-  Dims strides = stridesOf(view, identity());
-  assert((groups[position.vectorGroup].empty() || strideAlong(position.vectorGroup, strides).isConstant(1)) &&
+void Pointwise::store(Value vector, const View &view, AffineMap map, const Position &position) {
+  Dims strides = stridesOf(view, map);
+  assert((position.lanes.count == 1 || groups[position.vectorGroup].empty() ||
+          strideAlong(position.vectorGroup, strides).isConstant(1)) &&
          "results are stored along their innermost dim");
   kb.store(vector, pointerAt(view, strides, position), position.lanes);
 }

@@ -25,6 +25,8 @@ struct Position {
 
 class Pointwise {
 public:
+  using Access = std::pair<mlir::Value, mlir::AffineMap>; // a tensor, through a map from the loops to its dims
+
   /// For tensors of `sizes`, each loop a group of its own.
   Pointwise(KernelBuilder &kb, graph::Dims sizes);
 
@@ -40,9 +42,11 @@ public:
   llvm::LogicalResult require(mlir::Value tensor) { return require(tensor, identity()); }
   llvm::LogicalResult require(mlir::Value tensor, mlir::AffineMap map);
 
-  /// Merges neighbouring loops through which all required tensors step evenly, but never loop `boundary - 1` with loop
-  /// `boundary`, and drops loops of size 1. If none is left there is one group of size 1.
-  void collapse(unsigned boundary = 0);
+  /// Merges neighbouring loops through which all required tensors step evenly, if `allowed` (outer, inner) too, and drops loops of
+  /// size 1. If none is left there is one group of size 1.
+  void collapse(llvm::function_ref<bool(unsigned, unsigned)> allowed = [](unsigned, unsigned) { return true; });
+  /// The loops that step as one, and their common size.
+  llvm::ArrayRef<llvm::SmallVector<unsigned, 4>> loopGroups() const { return groups; }
   llvm::ArrayRef<graph::DimExpr> groupSizes() const { return sizesOfGroups; }
 
   /// Lanes of a native vector of the widest scalar involved.
@@ -52,19 +56,26 @@ public:
   /// Number of tensors that are read along `group` in steps other than 0 and 1, so element by element.
   unsigned stridedReads(unsigned group) const;
 
-  /// Starts a new row: forgets earlier values and computes those that do not vary along the position's vectorised group.
-  void hoist(const Position &position, llvm::ArrayRef<mlir::Value> tensors);
+  /// Starts a new row: forgets earlier values and computes what of `accesses` does
+  /// not vary along the position's vectorised group.
+  void hoist(const Position &position, llvm::ArrayRef<Access> accesses);
   /// Vector of `tensor` at `position`, of as many lanes as the position. Values computed at the same position are shared
   /// until the next `newPosition`.
   mlir::Value evaluate(mlir::Value tensor, const Position &position) { return evaluate(tensor, identity(), position); }
   mlir::Value evaluate(mlir::Value tensor, mlir::AffineMap map, const Position &position);
   void newPosition() { values.clear(); }
-  /// Stores a vector at `position` of `view`, a dense tensor of the sizes of the loops (a result).
-  void store(mlir::Value vector, const View &view, const Position &position);
+  /// i64 vector of the index along `loop`, a dim or constant of the loops.
+  mlir::Value indexAlong(mlir::AffineExpr loop, const Position &position);
+  /// Stores a vector at `position` of `view`, whose dims are those of the loops, or follow from them through `map`. Along the
+  /// vectorised group the view must be contiguous.
+  void store(mlir::Value vector, const View &view, const Position &position) { store(vector, view, identity(), position); }
+  void store(mlir::Value vector, const View &view, mlir::AffineMap map, const Position &position);
+
+  /// All tensors that computing `access` goes through, itself included, down to memory and provided tensors.
+  llvm::SetVector<Access> closureOf(const Access &access) const;
+  mlir::AffineMap identity() const;
 
 private:
-  using Access = std::pair<mlir::Value, mlir::AffineMap>; // a tensor, through a map from the loops to its dims
-  mlir::AffineMap identity() const;
   bool mayMerge(unsigned outer, unsigned inner) const;
   /// Map from the loops to the iteration space of `op`, whose result `result` is read through `map`. Null if not invertible.
   mlir::AffineMap loopsOf(mlir::linalg::GenericOp op, unsigned result, mlir::AffineMap map) const;
@@ -74,9 +85,9 @@ private:
   mlir::Value evaluateGeneric(mlir::OpResult result, mlir::AffineMap map, const Position &position);
   mlir::Value compute(mlir::Value tensor, mlir::AffineMap map, const Position &position); // without sharing
   mlir::Value loadAt(mlir::Value tensor, mlir::AffineMap map, const Position &position);
-  mlir::Value indexAlong(mlir::AffineExpr loop, const Position &position);
   mlir::Value pointerAt(const View &view, llvm::ArrayRef<graph::DimExpr> strides, const Position &position);
   graph::DimExpr strideAlong(unsigned group, llvm::ArrayRef<graph::DimExpr> strides) const;
+  llvm::SmallVector<Access> operandsOf(const Access &access) const;
   void hoistFrom(mlir::Value tensor, mlir::AffineMap map, const Position &position);
 
   KernelBuilder &kb;

@@ -1,0 +1,122 @@
+// See Linker.h. lld runs in this process; it reads and writes files, which lie in a private folder for the time of the link.
+#include "compiler/Target/Linker.h"
+
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
+
+using llvm::StringRef;
+
+namespace llmc::cpu {
+namespace {
+
+using Elf = llvm::object::ELF64LEFile;
+
+llvm::Error writeFile(StringRef path, llvm::ArrayRef<char> bytes) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (!code) {
+    stream.write(bytes.data(), bytes.size());
+    stream.close();
+    code = stream.error();
+    stream.clear_error();
+  }
+  return code ? llvm::createStringError(code, "can not write " + path.str()) : llvm::Error::success();
+}
+
+llvm::Error runLld(StringRef object, StringRef image, llvm::ArrayRef<std::string> archives) {
+  std::vector<std::string> arguments = {"ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "--gc-sections", "-zseparate-code",
+                                        "-znorelro", "-zrodynamic", "-zmax-page-size=65536", "-znoexecstack", "--build-id=none",
+                                        "--hash-style=gnu", "--eh-frame-hdr", "--threads=1", "-o", image.str(), object.str()};
+  // What comes from libraries stays inside.
+  arguments.push_back("--exclude-libs=ALL");
+  arguments.insert(arguments.end(), archives.begin(), archives.end());
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  static std::mutex mutex; // lld keeps its state in globals
+  std::lock_guard lock(mutex);
+  lld::Result result = lld::lldMain(pointers, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0)
+    return llvm::createStringError("the code image does not link: " + StringRef(messages).trim().str());
+  return llvm::Error::success();
+}
+
+llvm::Error checkSegments(const Elf &elf) {
+  auto headers = elf.program_headers();
+  if (!headers)
+    return headers.takeError();
+  for (const auto &header : *headers)
+    if (header.p_type == llvm::ELF::PT_LOAD && (header.p_flags & llvm::ELF::PF_W) && (header.p_flags & llvm::ELF::PF_X))
+      return llvm::createStringError("the code image has a segment that is writable and executable");
+  auto entries = elf.dynamicEntries();
+  if (!entries)
+    return entries.takeError();
+  for (const auto &entry : *entries)
+    if (entry.getTag() == llvm::ELF::DT_RELA || entry.getTag() == llvm::ELF::DT_JMPREL || entry.getTag() == llvm::ELF::DT_RELR ||
+        entry.getTag() == llvm::ELF::DT_NEEDED || entry.getTag() == llvm::ELF::DT_INIT_ARRAY)
+      return llvm::createStringError("the code image needs a dynamic loader (entry " + elf.getDynamicTagAsString(entry.getTag()) +
+                                     ")");
+  return llvm::Error::success();
+}
+
+llvm::Error readSymbols(const Elf &elf, llvm::StringMap<uint64_t> &addresses) {
+  auto sections = elf.sections();
+  if (!sections)
+    return sections.takeError();
+  for (const auto &section : *sections) {
+    if (section.sh_type != llvm::ELF::SHT_DYNSYM)
+      continue;
+    auto symbols = elf.symbols(&section);
+    auto names = elf.getStringTableForSymtab(section);
+    if (!symbols || !names)
+      return llvm::joinErrors(symbols.takeError(), names.takeError());
+    for (const auto &symbol : *symbols)
+      if (symbol.getType() == llvm::ELF::STT_FUNC && symbol.isDefined()) {
+        auto name = symbol.getName(*names);
+        if (!name)
+          return name.takeError();
+        addresses[*name] = symbol.st_value;
+      }
+  }
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<char> object, llvm::ArrayRef<std::string> archives) {
+  llvm::SmallString<128> folder;
+  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("llmc-link", folder))
+    return llvm::createStringError(code, "can not create a folder for the linker");
+  auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  std::string objectPath = (folder + "/kernels.o").str(), imagePath = (folder + "/kernels.so").str();
+  if (llvm::Error error = writeFile(objectPath, object))
+    return error;
+  if (llvm::Error error = runLld(objectPath, imagePath, archives))
+    return error;
+  auto buffer = llvm::MemoryBuffer::getFile(imagePath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return llvm::createStringError(buffer.getError(), "can not read the linked image");
+  auto elf = Elf::create((*buffer)->getBuffer());
+  if (!elf)
+    return elf.takeError();
+  LinkedImage image;
+  image.bytes.assign((*buffer)->getBufferStart(), (*buffer)->getBufferEnd());
+  if (llvm::Error error = checkSegments(*elf))
+    return error;
+  if (llvm::Error error = readSymbols(*elf, image.symbols))
+    return error;
+  return image;
+}
+
+} // namespace llmc::cpu
