@@ -28,7 +28,8 @@ Status evaluateNode(std::span<const plan::ExprNode> nodes, uint32_t i, std::span
                     std::span<int64_t> values);
 
 /// Evaluates all nodes in order; `values` has room for them.
-Status evaluateNodes(std::span<const plan::ExprNode> nodes, std::span<const int64_t> symbols, std::span<int64_t> values);
+Status evaluateNodes(std::span<const plan::ExprNode> nodes, std::span<const int64_t> symbols,
+                     std::span<int64_t> values);
 
 /// Whether `value` satisfies `cmp` against `bound`; DIVISIBLE needs bound > 0.
 bool holds(int64_t value, plan::Cmp cmp, int64_t bound);

@@ -64,7 +64,8 @@ Status PlanFile::checkHeader() {
     return Status(Code::Incompatible, "header-flags", concat("the header has unknown flags ", head.flags));
   if (head.headerSize < sizeof(ContainerHeader) || head.planOffset < head.headerSize ||
       head.planOffset % kPlanAlignment != 0)
-    return fail("plan-offset", "the plan starts at ", head.planOffset, " after a header of ", head.headerSize, " bytes");
+    return fail("plan-offset", "the plan starts at ", head.planOffset, " after a header of ", head.headerSize,
+                " bytes");
   if (head.planSize >= kPlanSizeLimit || !inRange(head.planOffset, head.planSize, head.segmentsOffset) ||
       head.segmentsOffset > head.fileSize)
     return fail("plan-range", "the plan has ", head.planSize, " bytes at ", head.planOffset, ", segments start at ",

@@ -2,10 +2,10 @@
 //
 // All blocks of the body in flat lists; every index is of the whole program, not of its block. Immutable once decoded.
 //
-// Values become known at *events*. Event 0 is loading: what depends on constants alone. Event 1 is binding: what depends
-// on the dims of the inputs. Then each block has an event for its entry, and one for each ReadScalar step in it. An
-// expression, buffer or step belongs to the earliest event at which all that it depends on is known; within a block,
-// events are numbered in the order in which they happen, so "known by now" is a comparison.
+// Values become known at *events*. Event 0 is loading: what depends on constants alone. Event 1 is binding: what
+// depends on the dims of the inputs. Then each block has an event for its entry, and one for each ReadScalar step in
+// it. An expression, buffer or step belongs to the earliest event at which all that it depends on is known; within a
+// block, events are numbered in the order in which they happen, so "known by now" is a comparison.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef LLMC_RUNTIME_PLAN_PROGRAM_H
@@ -61,8 +61,8 @@ struct Program {
     uint32_t block;
     uint32_t size, offset; // expressions; offset may be kNone
     uint32_t arena, parent, root, index;
-    uint32_t event;              // when size and place are known
-    uint32_t firstUse, lastUse;  // positions of steps; of a root: of all its views. Unused: firstUse > lastUse
+    uint32_t event;             // when size and place are known
+    uint32_t firstUse, lastUse; // positions of steps; of a root: of all its views. Unused: firstUse > lastUse
     const plan::Buffer *spec;
     /// Whether it has memory of its own, of a size known only while the run is under way.
     bool isLate() const {
@@ -99,9 +99,9 @@ struct Program {
     uint32_t blocks[2]; // else, then; kNone: nothing to do
   };
   struct Loop {
-    uint32_t cond; // or kNone
+    uint32_t cond;                   // or kNone
     uint32_t trip, block, iteration; // iteration: symbol or kNone
-    Slice carried; // in carriedLists
+    Slice carried;                   // in carriedLists
     uint64_t maxTrip;
   };
   struct Carried {
@@ -171,8 +171,8 @@ struct Program {
   }
 };
 
-/// The program of a verified body. `variants` names the variant in use of each executable. Refuses what verify/ could not
-/// see: values used before they are known, bytes read before they are written.
+/// The program of a verified body. `variants` names the variant in use of each executable. Refuses what verify/ could
+/// not see: values used before they are known, bytes read before they are written.
 Result<Program> decodeProgram(const plan::Plan &plan, const plan::EntryPoint &entry, const plan::Body &body,
                               std::span<const uint32_t> variants);
 

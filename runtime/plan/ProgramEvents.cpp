@@ -66,6 +66,10 @@ void EventAssigner::dateNodes(const Program::Block &block) {
 
 void EventAssigner::dateBuffer(Program::Buffer &result) {
   result.event = std::max(node(result.size), node(result.offset));
+  if (result.kind == plan::BufKind::OUTPUT) // its size is compared with its dims
+    if (const auto *dims = program.entry->outputs()->Get(result.index)->dims())
+      for (uint32_t dim : *dims)
+        result.event = std::max(result.event, node(dim));
   if (result.kind != plan::BufKind::VIEW)
     return;
   const Program::Buffer &parent = program.buffers[result.parent];
@@ -94,8 +98,8 @@ uint32_t EventAssigner::stepEvent(const Program::Step &step, uint32_t index) con
   }
   case StepKind::Copy: {
     const Program::Copy &copy = program.copies[index];
-    return std::max({buffer(copy.src), buffer(copy.dst), node(copy.srcOffset), node(copy.dstOffset),
-                     node(copy.length)});
+    return std::max(
+        {buffer(copy.src), buffer(copy.dst), node(copy.srcOffset), node(copy.dstOffset), node(copy.length)});
   }
   case StepKind::Fill:
     return buffer(program.fills[index].dst);

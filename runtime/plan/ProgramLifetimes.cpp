@@ -1,7 +1,7 @@
 //===- ProgramLifetimes.cpp - Program order, and when each buffer's bytes are in use ------------------------------===//
 //
-// Steps are numbered as one walk through all blocks meets them, a loop's body once. A buffer that a block shares with one
-// around it (through a view) is in use during the whole step that enters the block: a loop may come back to it.
+// Steps are numbered as one walk through all blocks meets them, a loop's body once. A buffer that a block shares with
+// one around it (through a view) is in use during the whole step that enters the block: a loop may come back to it.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -57,9 +57,8 @@ void computeLifetimes(Program &program) {
   uint32_t next = 0;
   numberSteps(program, 0, next);
   for (const Program::Step &step : program.steps) {
-    forEachUse(program, step, [&](uint32_t buffer, plan::Access, uint32_t from, uint32_t to) {
-      extend(program, buffer, from, to);
-    });
+    forEachUse(program, step,
+               [&](uint32_t buffer, plan::Access, uint32_t from, uint32_t to) { extend(program, buffer, from, to); });
     if (step.kind == Program::StepKind::Dispatch)
       noteInPlace(program, step);
   }

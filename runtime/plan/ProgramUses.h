@@ -6,8 +6,8 @@
 
 namespace llmc::rt {
 
-/// Calls use(buffer, access, from, to) for each buffer that `step` itself touches, `from`..`to` being positions. The steps
-/// inside an If or Loop speak for themselves.
+/// Calls use(buffer, access, from, to) for each buffer that `step` itself touches, `from`..`to` being positions. The
+/// steps inside an If or Loop speak for themselves.
 template <typename Use> void forEachUse(const Program &program, const Program::Step &step, Use use) {
   using plan::Access;
   using StepKind = Program::StepKind;
@@ -31,13 +31,13 @@ template <typename Use> void forEachUse(const Program &program, const Program::S
     break;
   case StepKind::Loop: {
     const Program::Loop &loop = program.loops[step.index];
-    if (loop.cond != kNone)
-      use(loop.cond, Access::READ, at, end);
     for (const Program::Carried &carried : program.carriedOf(loop)) {
       use(carried.init, Access::READ, at, at);
       use(carried.out, Access::WRITE, at, end);
       use(carried.yield, Access::READ, end, end);
     }
+    if (loop.cond != kNone) // after the first copies: it may be a carried value
+      use(loop.cond, Access::READ, at, end);
     break;
   }
   case StepKind::ReadScalar:

@@ -90,10 +90,11 @@ Status FlowVerifier::verifyWrites() const {
       uint32_t root = program.buffers[buffer].root;
       if (access != plan::Access::READ)
         written[root] = true;
+      bool reads = access == plan::Access::READ;
       if (from < first[root].position)
-        first[root] = {from, false};
-      if (from == first[root].position)
-        first[root].reads |= access == plan::Access::READ;
+        first[root] = {from, reads};
+      else if (from == first[root].position && step.kind == Program::StepKind::Dispatch)
+        first[root].reads |= reads; // whatever the order of the bindings
     });
   for (uint32_t i = 0; i < program.buffers.size(); ++i) {
     const Program::Buffer &buffer = program.buffers[i];

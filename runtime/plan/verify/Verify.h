@@ -1,9 +1,9 @@
 //===- Verify.h - Whether a plan means something ------------------------------------------------------------------===//
 //
-// The flatbuffer verifier proves that tables, vectors and strings lie inside the buffer; it accepts any index, enum value,
-// union tag and byte range. These functions check the rest of what can be said without shapes, one topic a file, so that
-// DecodeProgram and the runtime may follow every index. What depends on sizes is checked where sizes are known: by
-// ShapeState and Placement, at load for constant sizes and at bind for the others.
+// The flatbuffer verifier proves that tables, vectors and strings lie inside the buffer; it accepts any index, enum
+// value, union tag and byte range. These functions check the rest of what can be said without shapes, one topic a file,
+// so that DecodeProgram and the runtime may follow every index. What depends on sizes is checked where sizes are known:
+// by ShapeState and Placement, at load for constant sizes and at bind for the others.
 //
 // Each rule has a name, which starts its messages and labels the counts of the fuzz tests.
 //
@@ -36,7 +36,7 @@ struct BodyContext {
   const VerifyContext &file;
   const plan::EntryPoint &entry;
   const plan::Body &body;
-  std::string name; // for messages: entry "main", body "cpu"
+  std::string name;                  // for messages: entry "main", body "cpu"
   std::vector<uint32_t> blockParent; // by verifyBlockTree; kNone for the root
   std::vector<uint32_t> bufferRoot;  // by verifyBuffers; the buffer that owns the bytes of a VIEW, itself otherwise
 };

@@ -49,7 +49,8 @@ static Status verifyVariant(const VerifyContext &context, const plan::Executable
     return fail("variant-alignment", "the image starts at ", variant.code()->range()->offset(),
                 " of its segment, not a multiple of ", kSegmentAlignment);
   if (variant.entries()->size() != executable.exports()->size())
-    return fail("variant-entries", variant.entries()->size(), " entries for ", executable.exports()->size(), " exports");
+    return fail("variant-entries", variant.entries()->size(), " entries for ", executable.exports()->size(),
+                " exports");
   for (uint32_t i = 0; i < variant.entries()->size(); ++i) {
     const plan::VariantEntry *entry = variant.entries()->Get(i);
     uint32_t numExprs = count(executable.exports()->Get(i)->exprs());

@@ -255,8 +255,8 @@ Status verifySteps(BodyContext &context) {
     const auto &steps = *blocks.Get(b)->steps();
     for (uint32_t s = 0; s < steps.size(); ++s)
       if (Status status = verifier.verify(*steps.Get(s)); !status.ok())
-        return std::move(status).in(concat("block ", b, ", step ", s, " (",
-                                           plan::EnumNameStepBody(steps.Get(s)->body_type()), ")"));
+        return std::move(status).in(
+            concat("block ", b, ", step ", s, " (", plan::EnumNameStepBody(steps.Get(s)->body_type()), ")"));
     if (Status status = verifier.verifyReads(); !status.ok())
       return std::move(status).in(concat("block ", b));
   }
