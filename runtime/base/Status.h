@@ -42,6 +42,7 @@ public:
   Code code() const { return code_; }
   const char *rule() const { return rule_; }
   const std::string &message() const { return text; }
+  std::string takeMessage() && { return std::move(text); }
   /// The same error with `context` and ": " before its message.
   Status in(std::string_view context) && {
     text.insert(0, std::string(context) + ": ");
