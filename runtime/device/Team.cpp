@@ -1,0 +1,129 @@
+//===- Team.cpp - Threads that walk a plan together ---------------------------------------------------------------===//
+
+#include "runtime/device/Team.h"
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <pthread.h>
+#include <sched.h>
+#include <system_error>
+
+namespace llmc::rt {
+
+using namespace std::chrono_literals;
+
+/// Spinning pays only if all workers have a processor each.
+static std::chrono::nanoseconds spinTime(unsigned threads, std::chrono::nanoseconds time) {
+  return threads <= availableProcessors() ? time : 0ns;
+}
+
+Team::Team(unsigned size) : meeting(size, spinTime(size, 100us)), idleSpin(spinTime(size, 50us)) {
+  // Signals are the application's: none is delivered to a worker.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    for (unsigned worker = 1; worker < size; ++worker)
+      threads.emplace_back([this, worker] { work(worker); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    stop();
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Team::~Team() { stop(); }
+
+void Team::stop() {
+  job = nullptr;
+  epoch.store(epoch.load() + 1);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void Team::run(Job newJob, void *newContext) {
+  job = newJob;
+  context = newContext;
+  running.reset(uint32_t(threads.size()));
+  epoch.store(epoch.load() + 1);
+  job(context, 0);
+  for (uint32_t left = running.load(); left != 0;)
+    left = running.waitWhile(left, 100us);
+}
+
+void Team::work(unsigned worker) {
+  pthread_setname_np(pthread_self(), "llmc-worker");
+  for (uint32_t seen = 0;;) {
+    seen = epoch.waitWhile(seen, idleSpin);
+    if (!job)
+      return;
+    job(context, worker);
+    running.countDown();
+  }
+}
+
+TeamPool::TeamPool(unsigned size) : size(size), limit(std::max(1u, availableProcessors() / size)) {
+  idle.reserve(limit);
+}
+
+std::shared_ptr<TeamPool> TeamPool::ofSize(unsigned threads) {
+  static std::mutex mutex;
+  static auto &pools = *new std::map<unsigned, std::weak_ptr<TeamPool>>; // plans may outlive static destruction
+  std::lock_guard lock(mutex);
+  std::shared_ptr<TeamPool> pool = pools[threads].lock();
+  if (!pool)
+    pools[threads] = pool = std::shared_ptr<TeamPool>(new TeamPool(threads));
+  return pool;
+}
+
+Result<TeamPool::Lease> TeamPool::acquire() {
+  if (size == 1)
+    return Lease(this, nullptr);
+  std::unique_lock lock(mutex);
+  freed.wait(lock, [&] { return !idle.empty() || started < limit; });
+  if (!idle.empty()) {
+    Lease lease(this, std::move(idle.back()));
+    idle.pop_back();
+    return lease;
+  }
+  try {
+    Lease lease(this, std::make_unique<Team>(size));
+    ++started;
+    return lease;
+  } catch (const std::system_error &error) {
+    return Status(Code::OutOfMemory, concat("can not start ", size - 1, " threads: ", error.what()));
+  }
+}
+
+void TeamPool::giveBack(std::unique_ptr<Team> team) {
+  {
+    std::lock_guard lock(mutex);
+    idle.push_back(std::move(team));
+  }
+  freed.notify_one();
+}
+
+static unsigned quotaProcessors() {
+  unsigned result = ~0u;
+  if (std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "re")) {
+    long quota, period;
+    if (std::fscanf(file, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0)
+      result = unsigned(std::max(1L, (quota + period - 1) / period));
+    std::fclose(file);
+  }
+  return result;
+}
+
+unsigned availableProcessors() {
+  static const unsigned result = [] {
+    cpu_set_t set;
+    bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
+    unsigned byAffinity = known ? unsigned(CPU_COUNT(&set)) : std::thread::hardware_concurrency();
+    return std::max(1u, std::min(byAffinity, quotaProcessors()));
+  }();
+  return result;
+}
+
+} // namespace llmc::rt

@@ -1,0 +1,312 @@
+//===- Executor.cpp - All workers of a team walk the program together ---------------------------------------------===//
+//
+// Every worker walks all steps. A parallel step is split between the workers by ranges that follow from its grid alone;
+// a serial one is worker 0's, and the others pass it by. Workers meet at a barrier only where one needs another's work:
+// before and after a parallel step, not between serial ones.
+//
+// Steps that decide or make numbers known (If, Loop, ReadScalar) are worker 0's between two barriers, so nobody reads
+// numbers that are being written. Decisions are handed over in two alternating slots: while the others still read one,
+// worker 0 can be at most at the next.
+//
+// A failure is sticky. All workers learn of it at the same barrier, from the bit that the last to arrive publishes, and
+// leave together.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+
+#include "runtime/exec/Executor.h"
+#include "runtime/exec/Steps.h"
+#include "runtime/plan/verify/Verify.h"
+#include <algorithm>
+#include <immintrin.h>
+
+namespace llmc::rt {
+namespace {
+
+using StepKind = Program::StepKind;
+using Clock = std::chrono::steady_clock;
+
+/// Shared by the workers of one run.
+struct Run {
+  const RunRequest &request;
+  RunState &state;
+  const Program &program;
+  Barrier *barrier; // null: one worker
+  unsigned workers;
+  std::atomic<bool> failed = false;
+  Status status;                    // worker 0's first error outside of kernels
+  std::atomic<uint32_t> faulty = 0; // step whose kernel failed
+  uint32_t decisions[2] = {};
+
+  Run(const RunRequest &request, Team *team)
+      : request(request), state(request.state), program(state.program), barrier(team ? &team->barrier() : nullptr),
+        workers(team ? team->size() : 1) {}
+};
+
+class Walker {
+public:
+  Walker(Run &run, unsigned worker)
+      : run(run), state(run.state), program(run.program), worker(worker),
+        phase(run.barrier ? run.barrier->phase() : 0) {}
+
+  /// Whether to go on.
+  bool walk(uint32_t block);
+
+private:
+  bool step(const Program::Step &step);
+  bool profiled(const Program::Step &step);
+  bool dispatch(const Program::Step &step);
+  bool copy(const Program::Step &step);
+  bool fill(const Program::Step &step);
+  bool branch(const Program::Step &step);
+  bool loop(const Program::Step &step);
+  bool readScalar(const Program::Step &step);
+  bool check(const Program::Step &step);
+
+  /// Waits for all; false if the run has failed.
+  bool meet();
+  /// Meets unless nothing has happened since the last time.
+  bool settle() { return pending == Pending::Nothing ? !alone() || !failed() : meet(); }
+  /// Before a step that `participants` workers share: meets if it needs what others did.
+  bool enter(unsigned participants);
+  /// Worker 0 decides, all others get its decision.
+  template <typename Decide> bool decide(uint32_t &decision, Decide decide);
+  /// Of worker 0: notes an error; true if there was none.
+  bool report(Status status, const Program::Step &step);
+  Status enterBlock(uint32_t block) const;
+  bool alone() const { return !run.barrier; }
+  bool failed() const { return run.failed.load(std::memory_order_relaxed); }
+  bool isFirst() const { return worker == 0; }
+
+  enum class Pending { Nothing, Serial, Parallel };
+
+  Run &run;
+  RunState &state;
+  const Program &program;
+  const unsigned worker;
+  uint32_t phase;
+  unsigned numDecisions = 0;
+  Pending pending = Pending::Nothing; // what ran since the last barrier
+};
+
+bool Walker::meet() {
+  pending = Pending::Nothing;
+  return alone() ? !failed() : !run.barrier->arrive(phase, run.failed);
+}
+
+bool Walker::enter(unsigned participants) {
+  Pending now = participants > 1 ? Pending::Parallel : Pending::Serial;
+  bool needsOthers = pending == Pending::Parallel || (pending == Pending::Serial && now == Pending::Parallel);
+  if (needsOthers && !meet())
+    return false;
+  pending = now;
+  return true;
+}
+
+template <typename Decide> bool Walker::decide(uint32_t &decision, Decide decide) {
+  uint32_t &slot = run.decisions[numDecisions++ & 1];
+  if (isFirst())
+    slot = decide();
+  if (!meet())
+    return false;
+  decision = slot;
+  return true;
+}
+
+bool Walker::report(Status status, const Program::Step &step) {
+  if (status.ok())
+    return true;
+  if (run.status.ok())
+    run.status = std::move(status).in(describeStep(program, step));
+  run.failed.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+bool Walker::walk(uint32_t block) {
+  for (const Program::Step &next : program.stepsOf(program.blocks[block])) {
+    if (isFirst() && run.request.cancelled.load(std::memory_order_relaxed))
+      report({Code::Cancelled, "the run was cancelled"}, next);
+    if (!(run.request.profile.call ? profiled(next) : step(next)))
+      return false;
+    if (alone() && failed())
+      return false;
+  }
+  return true;
+}
+
+/// With a barrier after each step, so that its end is the end of all its workers.
+bool Walker::profiled(const Program::Step &next) {
+  Clock::time_point begin = Clock::now();
+  if (!step(next) || !settle())
+    return false;
+  if (isFirst()) {
+    unsigned participants =
+        next.kind == StepKind::Dispatch ? participantsOf(state.shape.launches[next.index], run.workers) : 1;
+    run.request.profile.call(run.request.profile.user, {&program, &next, begin, Clock::now(), participants});
+  }
+  return true;
+}
+
+bool Walker::step(const Program::Step &next) {
+  switch (next.kind) {
+  case StepKind::Dispatch:
+    return dispatch(next);
+  case StepKind::Copy:
+    return copy(next);
+  case StepKind::Fill:
+    return fill(next);
+  case StepKind::If:
+    return branch(next);
+  case StepKind::Loop:
+    return loop(next);
+  case StepKind::ReadScalar:
+    return readScalar(next);
+  case StepKind::Check:
+    return check(next);
+  case StepKind::Barrier:
+    return settle();
+  }
+  return true;
+}
+
+bool Walker::dispatch(const Program::Step &next) {
+  const Launch &launch = state.shape.launches[next.index];
+  unsigned participants = participantsOf(launch, run.workers);
+  if (!enter(participants))
+    return false;
+  if (worker >= participants || launch.grid == 0 || failed())
+    return true;
+  llmc_error &error = run.request.errors[worker];
+  WorkRange range = rangeOf(launch.grid, worker, participants);
+  if (callKernel(state, next.index, range, worker, error) != LLMC_KERNEL_OK) {
+    run.faulty.store(uint32_t(&next - program.steps.data()), std::memory_order_relaxed);
+    run.failed.store(true, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+bool Walker::copy(const Program::Step &next) {
+  CopyRange copy = copyRange(state, program.copies[next.index]);
+  unsigned participants = copy.canSplit() ? run.workers : 1;
+  if (!enter(participants))
+    return false;
+  if (worker < participants && !failed())
+    copy.run(rangeOf(copy.length, worker, participants));
+  return true;
+}
+
+bool Walker::fill(const Program::Step &next) {
+  if (!enter(1))
+    return false;
+  if (isFirst() && !failed())
+    fillBuffer(state, program.fills[next.index]);
+  return true;
+}
+
+bool Walker::check(const Program::Step &next) {
+  if (!enter(1))
+    return false;
+  const Program::Check &check = program.checks[next.index];
+  int64_t value = state.shape.values[check.expr];
+  if (isFirst() && !failed() && !holds(value, check.cmp, check.bound))
+    report({Code::Data, concat(text(check.spec->message()), " (found ", value, ", expected ", spelling(check.cmp), " ",
+                               check.bound, ")")},
+           next);
+  return true;
+}
+
+Status Walker::enterBlock(uint32_t block) const {
+  for (const BlockError &error : run.request.binding.blockErrors)
+    if (error.block == block)
+      return error.status;
+  return state.resolve(program.blocks[block].entryEvent, run.request.outputs);
+}
+
+bool Walker::branch(const Program::Step &next) {
+  const Program::If &branch = program.ifs[next.index];
+  if (!settle())
+    return false;
+  uint32_t block = kNone;
+  bool go = decide(block, [&] {
+    uint32_t chosen = branch.blocks[state.addresses[branch.cond][0] != std::byte(0)];
+    if (chosen != kNone)
+      report(enterBlock(chosen), next);
+    return chosen;
+  });
+  return go && (block == kNone || walk(block));
+}
+
+bool Walker::loop(const Program::Step &next) {
+  const Program::Loop &loop = program.loops[next.index];
+  if (!settle())
+    return false;
+  int64_t trips = state.shape.values[loop.trip];
+  for (int64_t trip = 0;; ++trip) {
+    uint32_t goesOn = 0;
+    bool go = decide(goesOn, [&]() -> uint32_t {
+      for (const Program::Carried &carried : program.carriedOf(loop))
+        if (!report(copyBuffer(state, trip == 0 ? carried.init : carried.yield, carried.out), next))
+          return 0;
+      if (trip >= trips || (loop.cond != kNone && state.addresses[loop.cond][0] == std::byte(0)))
+        return 0;
+      if (uint64_t(trip) >= loop.maxTrip) {
+        report({Code::Data, concat("the loop does not end after ", loop.maxTrip, " trips")}, next);
+        return 0;
+      }
+      if (loop.iteration != kNone)
+        state.shape.symbols[loop.iteration] = trip;
+      return report(enterBlock(loop.block), next);
+    });
+    if (!go)
+      return false;
+    if (!goesOn)
+      return true;
+    if (!walk(loop.block) || !settle())
+      return false;
+  }
+}
+
+bool Walker::readScalar(const Program::Step &next) {
+  const Program::ReadScalar &read = program.reads[next.index];
+  if (!settle())
+    return false;
+  if (isFirst() && report(readSymbol(state, read), next))
+    report(state.resolve(read.event, run.request.outputs), next);
+  return meet();
+}
+
+Status kernelFault(const Run &run) {
+  const Program::Step &step = run.program.steps[run.faulty.load()];
+  for (const llmc_error &error : run.request.errors) // the first worker's range is the first in order
+    if (error.code != LLMC_KERNEL_OK)
+      return faultStatus(error).in(describeStep(run.program, step));
+  return {Code::Internal, "a kernel failed without a reason"};
+}
+
+/// Kernels compute with the default rounding and with denormals, whatever the caller has set; the workers' threads
+/// start with that.
+class DefaultFloatMode {
+public:
+  DefaultFloatMode() : before(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+  ~DefaultFloatMode() { _mm_setcsr(before); }
+
+private:
+  unsigned before;
+};
+
+} // namespace
+
+Status execute(const RunRequest &request, Team *team) {
+  DefaultFloatMode mode;
+  Run run(request, team);
+  std::fill(request.errors.begin(), request.errors.end(), llmc_error{});
+  auto job = [](void *context, unsigned worker) { Walker(*static_cast<Run *>(context), worker).walk(0); };
+  if (team)
+    team->run(job, &run);
+  else
+    job(&run, 0);
+  if (!run.status.ok())
+    return std::move(run.status);
+  return run.failed ? kernelFault(run) : Status();
+}
+
+} // namespace llmc::rt

@@ -1,0 +1,97 @@
+//===- LoadedPlan.h - A plan bound to this machine ----------------------------------------------------------------===//
+//
+// Immutable after loading, but for the cache of bindings, and shared by all sessions.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef LLMC_RUNTIME_EXEC_LOADEDPLAN_H
+#define LLMC_RUNTIME_EXEC_LOADEDPLAN_H
+
+#include "kernels/abi/kernel_abi.h"
+#include "runtime/device/CpuDevice.h"
+#include "runtime/plan/ShapeState.h"
+#include <list>
+#include <memory>
+#include <mutex>
+
+namespace llmc::rt {
+
+struct LoadOptions {
+  unsigned threads = 0; // per run; 0: all processors
+  std::string cpuLevel; // empty: the best that fits
+  bool verifyConstants = false;
+  size_t shapeCacheSize = 64; // bindings kept per entry
+};
+
+/// A body that this machine can run.
+struct LoadedBody {
+  explicit LoadedBody(Program decoded) : program(std::move(decoded)), loaded(program) {}
+  Program program;
+  ShapeState loaded; // with what constants determine
+  std::vector<BlockError> loadErrors;
+  std::vector<llmc_kernel> kernels;         // per dispatch
+  std::vector<const std::byte *> constants; // per buffer; null for those of other kinds
+};
+
+/// A body with all numbers that follow from the dims of the inputs. Immutable and shared.
+struct Binding {
+  const LoadedBody *body;
+  std::vector<int64_t> dims; // of all inputs, one after the other
+  ShapeState shape;
+  std::vector<BlockError> blockErrors;
+};
+
+class LoadedEntry {
+public:
+  LoadedEntry(const plan::EntryPoint &spec, size_t cacheSize) : spec(spec), cacheSize(cacheSize) {}
+
+  /// The binding for `dims`, made if it is not among those of the last `shapeCacheSize` shapes. Allocates nothing if it
+  /// is.
+  Result<std::shared_ptr<const Binding>> bind(std::span<const int64_t> dims);
+
+  const plan::EntryPoint &spec;
+  std::vector<std::unique_ptr<LoadedBody>> bodies; // by falling priority
+
+private:
+  Result<std::shared_ptr<const Binding>> makeBinding(std::span<const int64_t> dims) const;
+  std::shared_ptr<const Binding> find(std::span<const int64_t> dims);
+
+  const size_t cacheSize;
+  std::mutex mutex;
+  std::list<std::shared_ptr<const Binding>> cache; // latest first
+};
+
+class LoadedPlan {
+public:
+  static Result<std::shared_ptr<LoadedPlan>> load(std::shared_ptr<const PlanFile> file, const LoadOptions &options);
+
+  const plan::Plan &plan() const { return file->plan(); }
+  const CpuDevice &device() const { return cpu; }
+  /// The level of the code in use; empty if the plan has no code.
+  const std::string &cpuLevel() const { return level; }
+  std::span<const std::unique_ptr<LoadedEntry>> entries() const { return loadedEntries; }
+
+private:
+  LoadedPlan(std::shared_ptr<const PlanFile> file, const LoadOptions &options)
+      : file(std::move(file)), cpu(options.threads, options.cpuLevel) {}
+  Status chooseVariants();
+  Status loadImages();
+  Status loadEntry(const plan::EntryPoint &spec, size_t cacheSize);
+  Status loadBody(const plan::EntryPoint &spec, const plan::Body &body, LoadedEntry &entry);
+  Status bindCode(LoadedBody &body) const;
+
+  std::shared_ptr<const PlanFile> file;
+  CpuDevice cpu;
+  std::string level;
+  std::vector<uint32_t> variants;                 // per executable
+  std::vector<std::unique_ptr<CodeImage>> images; // per executable; null for those of other devices
+  std::vector<std::unique_ptr<LoadedEntry>> loadedEntries;
+};
+
+/// Checks the dims of all inputs against what `program` expects, and enters them in `shape`. Then everything that
+/// follows from them.
+Status bindShape(const LoadedBody &body, std::span<const int64_t> dims, ShapeState &shape,
+                 std::vector<BlockError> &blockErrors);
+
+} // namespace llmc::rt
+
+#endif // LLMC_RUNTIME_EXEC_LOADEDPLAN_H

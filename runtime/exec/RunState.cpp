@@ -1,0 +1,113 @@
+//===- RunState.cpp - What one request writes ---------------------------------------------------------------------===//
+
+#include "runtime/exec/RunState.h"
+#include "runtime/plan/verify/Verify.h"
+
+namespace llmc::rt {
+
+using plan::BufKind;
+
+/// A valid address for tensors without elements, whose memory may be null.
+alignas(64) static std::byte nothing[64];
+
+Result<std::byte *> OutputMemory::ensure(size_t size, std::string_view name) {
+  if (user && userBytes < size)
+    return Status(Code::InvalidArgument,
+                  concat("the memory given for output '", name, "' has ", userBytes, " bytes, it needs ", size));
+  if (user)
+    return user;
+  LLMC_TRY(own.reserve(std::max<size_t>(size, 1)));
+  return own.data();
+}
+
+RunState::RunState(const LoadedBody &body)
+    : body(body), program(body.program), shape(body.loaded), addresses(program.buffers.size(), nullptr),
+      pointers(program.bindingBuffers.size(), nullptr), arenas(shape.arenaSizes.size()), late(program.buffers.size()) {}
+
+Status RunState::ensureScratch(const Launch &launch) {
+  for (AlignedBlock &block : scratch)
+    if (launch.scratch > 0)
+      LLMC_TRY(block.reserve(size_t(launch.scratch)));
+  return {};
+}
+
+Status RunState::apply(std::shared_ptr<const Binding> binding, unsigned workers) {
+  if (applied == binding)
+    return {};
+  applied = nullptr; // until all of it is there
+  shape = binding->shape;
+  scratch.resize(workers);
+  for (size_t i = 0; i < arenas.size(); ++i)
+    LLMC_TRY(arenas[i].reserve(size_t(shape.arenaSizes[i])));
+  for (const Launch &launch : shape.launches)
+    LLMC_TRY(ensureScratch(launch));
+  applied = std::move(binding);
+  return {};
+}
+
+Status RunState::bindOutput(uint32_t index, std::span<OutputMemory> outputs) {
+  uint32_t output = program.buffers[index].index;
+  LLMC_TRY_ASSIGN(addresses[index], outputs[output].ensure(size_t(shape.sizes[index]),
+                                                           text(program.entry->outputs()->Get(output)->name())));
+  return {};
+}
+
+Status RunState::bindBuffer(uint32_t index, std::span<OutputMemory> outputs) {
+  const Program::Buffer &buffer = program.buffers[index];
+  switch (buffer.kind) {
+  case BufKind::OUTPUT:
+    return bindOutput(index, outputs);
+  case BufKind::VIEW:
+    addresses[index] = addresses[buffer.root] + shape.offsets[index];
+    return {};
+  case BufKind::ARENA:
+    if (buffer.isLate()) {
+      LLMC_TRY(late[index].reserve(std::max<size_t>(1, size_t(shape.sizes[index]))));
+      addresses[index] = late[index].data();
+    } else {
+      std::byte *base = arenas[buffer.arena].data();
+      addresses[index] = base ? base + shape.places[index] : nothing;
+    }
+    return {};
+  default:
+    return {}; // inputs and constants have their addresses from the start
+  }
+}
+
+void RunState::bindPointers(const Program::Dispatch &dispatch) {
+  for (uint32_t i = dispatch.buffers.first; i < dispatch.buffers.first + dispatch.buffers.size; ++i)
+    pointers[i] = addresses[program.bindingBuffers[i]];
+}
+
+Status RunState::bindAddresses(std::span<const std::byte *const> inputs, std::span<OutputMemory> outputs) {
+  for (uint32_t index : program.bufferOrder) {
+    const Program::Buffer &buffer = program.buffers[index];
+    if (buffer.kind == BufKind::INPUT) // never written: the verifier saw to it
+      addresses[index] = inputs[buffer.index] ? const_cast<std::byte *>(inputs[buffer.index]) : nothing;
+    else if (buffer.kind == BufKind::CONSTANT)
+      addresses[index] = const_cast<std::byte *>(body.constants[index]);
+    else if (buffer.event <= kBindEvent)
+      LLMC_TRY(bindBuffer(index, outputs));
+  }
+  for (const Program::Dispatch &dispatch : program.dispatches)
+    bindPointers(dispatch);
+  return {};
+}
+
+Status RunState::resolve(uint32_t event, std::span<OutputMemory> outputs) {
+  LLMC_TRY(resolveEvent(program, event, shape, nullptr));
+  for (const Program::Group &group : program.events[event]) {
+    for (uint32_t index : group.buffers)
+      LLMC_TRY(bindBuffer(index, outputs));
+    for (uint32_t index : group.steps) {
+      const Program::Step &step = program.steps[index];
+      if (step.kind != Program::StepKind::Dispatch)
+        continue;
+      bindPointers(program.dispatches[step.index]);
+      LLMC_TRY(ensureScratch(shape.launches[step.index]));
+    }
+  }
+  return {};
+}
+
+} // namespace llmc::rt

@@ -1,0 +1,53 @@
+//===- RunState.h - What one request writes -----------------------------------------------------------------------===//
+#ifndef LLMC_RUNTIME_EXEC_RUNSTATE_H
+#define LLMC_RUNTIME_EXEC_RUNSTATE_H
+
+#include "runtime/base/AlignedBlock.h"
+#include "runtime/exec/LoadedPlan.h"
+
+namespace llmc::rt {
+
+/// Memory of an OUTPUT: the caller's, or the session's own.
+struct OutputMemory {
+  std::byte *user = nullptr;
+  size_t userBytes = 0;
+  AlignedBlock own;
+
+  /// At least `size` bytes at result; refuses if the caller's memory is smaller.
+  Result<std::byte *> ensure(size_t size, std::string_view name);
+};
+
+/// Numbers and addresses of one body in one session. Everything here has its final size after the first shape, except
+/// memory, which grows to the greatest shape seen.
+class RunState {
+public:
+  explicit RunState(const LoadedBody &body);
+
+  /// Takes over the numbers of `binding`, which is of this body, and makes sure of memory for them.
+  Status apply(std::shared_ptr<const Binding> binding, unsigned workers);
+  /// Addresses of everything whose place is known before the run.
+  Status bindAddresses(std::span<const std::byte *const> inputs, std::span<OutputMemory> outputs);
+  /// During a run, on one thread while no other runs: what becomes known at `event`.
+  Status resolve(uint32_t event, std::span<OutputMemory> outputs);
+
+  const LoadedBody &body;
+  const Program &program;
+  ShapeState shape;
+  std::vector<std::byte *> addresses; // per buffer
+  std::vector<void *> pointers;       // parallel to the program's bindingBuffers
+  std::vector<AlignedBlock> scratch;  // per worker
+  std::shared_ptr<const Binding> applied;
+
+private:
+  Status ensureScratch(const Launch &launch);
+  Status bindBuffer(uint32_t index, std::span<OutputMemory> outputs);
+  Status bindOutput(uint32_t index, std::span<OutputMemory> outputs);
+  void bindPointers(const Program::Dispatch &dispatch);
+
+  std::vector<AlignedBlock> arenas;
+  std::vector<AlignedBlock> late; // per buffer; empty for all but late ones in arenas
+};
+
+} // namespace llmc::rt
+
+#endif // LLMC_RUNTIME_EXEC_RUNSTATE_H

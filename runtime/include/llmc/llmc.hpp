@@ -1,0 +1,181 @@
+/* llmc.hpp - C++20 on top of llmc.h: handles that release themselves, errors as exceptions. Header only, so exceptions are
+ * thrown and caught in the application's own code.
+ *
+ *   llmc::Plan plan("model.llmc");
+ *   llmc::Session session(plan);
+ *   session.setInput("x", {1, 3}, std::span<const float>(values));
+ *   session.run();
+ *   std::span<const float> y = session.output(0).as<float>(); */
+#ifndef LLMC_LLMC_HPP
+#define LLMC_LLMC_HPP
+
+#include "llmc.h"
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace llmc {
+
+class Error : public std::runtime_error {
+public:
+  Error(llmc_status status, const std::string &message) : std::runtime_error(message), code(status) {}
+  llmc_status status() const { return code; }
+
+private:
+  llmc_status code;
+};
+
+inline void check(llmc_status status) {
+  if (status != LLMC_OK)
+    throw Error(status, llmc_last_error());
+}
+
+/* Element type of T; bool tensors are given as unsigned char through the untyped calls. */
+template <typename T> inline constexpr llmc_type typeOf = LLMC_TYPE_INVALID;
+template <> inline constexpr llmc_type typeOf<float> = LLMC_TYPE_F32;
+template <> inline constexpr llmc_type typeOf<double> = LLMC_TYPE_F64;
+template <> inline constexpr llmc_type typeOf<int8_t> = LLMC_TYPE_I8;
+template <> inline constexpr llmc_type typeOf<uint8_t> = LLMC_TYPE_U8;
+template <> inline constexpr llmc_type typeOf<int16_t> = LLMC_TYPE_I16;
+template <> inline constexpr llmc_type typeOf<uint16_t> = LLMC_TYPE_U16;
+template <> inline constexpr llmc_type typeOf<int32_t> = LLMC_TYPE_I32;
+template <> inline constexpr llmc_type typeOf<uint32_t> = LLMC_TYPE_U32;
+template <> inline constexpr llmc_type typeOf<int64_t> = LLMC_TYPE_I64;
+template <> inline constexpr llmc_type typeOf<uint64_t> = LLMC_TYPE_U64;
+
+struct Options {
+  int threads = 0;
+  std::string cpuLevel;
+  bool verifyConstants = false;
+  int shapeCacheSize = 0;
+};
+
+/* What an entry takes or gives. Views into the plan. */
+struct TensorInfo {
+  const char *name;
+  llmc_type type;
+  std::span<const llmc_dim> dims;
+};
+
+class Plan {
+public:
+  explicit Plan(const char *path, const Options &options = {}) {
+    llmc_plan_options raw = toRaw(options);
+    llmc_plan *plan;
+    check(llmc_plan_load(path, &raw, &plan));
+    handle.reset(plan);
+  }
+  explicit Plan(const std::string &path, const Options &options = {}) : Plan(path.c_str(), options) {}
+  /* `bytes` outlive the plan and its sessions. */
+  explicit Plan(std::span<const std::byte> bytes, const Options &options = {}) {
+    llmc_plan_options raw = toRaw(options);
+    llmc_plan *plan;
+    check(llmc_plan_load_memory(bytes.data(), bytes.size(), &raw, &plan));
+    handle.reset(plan);
+  }
+
+  const llmc_plan *get() const { return handle.get(); }
+  const char *cpuLevel() const { return llmc_plan_cpu_level(get()); }
+  int threads() const { return llmc_plan_threads(get()); }
+  int numEntries() const { return llmc_plan_num_entries(get()); }
+  const char *entryName(int entry) const { return llmc_plan_entry_name(get(), entry); }
+  int numInputs(int entry = 0) const { return llmc_plan_num_inputs(get(), entry); }
+  int numOutputs(int entry = 0) const { return llmc_plan_num_outputs(get(), entry); }
+  TensorInfo input(int index, int entry = 0) const { return info(llmc_plan_input, index, entry); }
+  TensorInfo output(int index, int entry = 0) const { return info(llmc_plan_output, index, entry); }
+  std::optional<int> findInput(const char *name, int entry = 0) const {
+    int index = llmc_plan_find_input(get(), entry, name);
+    return index < 0 ? std::nullopt : std::optional(index);
+  }
+
+private:
+  static llmc_plan_options toRaw(const Options &options) {
+    return {sizeof(llmc_plan_options), options.threads, options.verifyConstants,
+            options.cpuLevel.empty() ? nullptr : options.cpuLevel.c_str(), options.shapeCacheSize};
+  }
+  template <typename Get> TensorInfo info(Get get, int index, int entry) const {
+    llmc_tensor_info raw = {};
+    raw.struct_size = sizeof raw;
+    check(get(handle.get(), entry, index, &raw));
+    return {raw.name, raw.type, {raw.dims, size_t(raw.rank)}};
+  }
+
+  struct Release {
+    void operator()(llmc_plan *plan) const { llmc_plan_release(plan); }
+  };
+  std::unique_ptr<llmc_plan, Release> handle;
+};
+
+/* An output. Views into the session, until its next call. */
+struct TensorView {
+  const void *data;
+  size_t size; /* bytes */
+  llmc_type type;
+  std::span<const int64_t> dims;
+
+  /* The elements, row-major. */
+  template <typename T> std::span<const T> as() const {
+    if (type != typeOf<T>)
+      throw Error(LLMC_INVALID_ARGUMENT, std::string("the tensor has type ") + llmc_type_name(type));
+    return {static_cast<const T *>(data), size / sizeof(T)};
+  }
+};
+
+class Session {
+public:
+  explicit Session(const Plan &plan, int entry = 0) {
+    llmc_session *session;
+    check(llmc_session_create(plan.get(), entry, &session));
+    handle.reset(session);
+  }
+
+  llmc_session *get() const { return handle.get(); }
+
+  /* `data` is read in place by each run, until other data is set. */
+  void setInput(int index, llmc_type type, std::span<const int64_t> dims, std::span<const std::byte> data) {
+    check(llmc_session_set_input(get(), index, type, dims.data(), int32_t(dims.size()), data.data(), data.size()));
+  }
+  template <typename T> void setInput(int index, std::span<const int64_t> dims, std::span<const T> data) {
+    static_assert(typeOf<T> != LLMC_TYPE_INVALID, "no element type corresponds to T");
+    setInput(index, typeOf<T>, dims, std::as_bytes(data));
+  }
+  template <typename T>
+  void setInput(const char *name, std::initializer_list<int64_t> dims, std::span<const T> data) {
+    static_assert(typeOf<T> != LLMC_TYPE_INVALID, "no element type corresponds to T");
+    check(llmc_session_set_input_by_name(get(), name, typeOf<T>, dims.begin(), int32_t(dims.size()), data.data(),
+                                         data.size_bytes()));
+  }
+  /* Runs write the output in place; with empty `data` into memory of the session again. */
+  void setOutput(int index, std::span<std::byte> data) {
+    check(llmc_session_set_output(get(), index, data.data(), data.size()));
+  }
+
+  void prepare() { check(llmc_session_prepare(get())); }
+  void run() { check(llmc_session_run(get())); }
+  void cancel() { llmc_session_cancel(get()); }
+
+  TensorView output(int index) const {
+    llmc_tensor_view raw = {};
+    raw.struct_size = sizeof raw;
+    check(llmc_session_output(get(), index, &raw));
+    return {raw.data, raw.size, raw.type, {raw.dims, size_t(raw.rank)}};
+  }
+  size_t arenaSize() const { return llmc_session_arena_size(get()); }
+  void setProfile(llmc_profile_callback callback, void *user) {
+    check(llmc_session_set_profile(get(), callback, user));
+  }
+
+private:
+  struct Release {
+    void operator()(llmc_session *session) const { llmc_session_release(session); }
+  };
+  std::unique_ptr<llmc_session, Release> handle;
+};
+
+} // namespace llmc
+
+#endif /* LLMC_LLMC_HPP */

@@ -1,0 +1,191 @@
+//===- Program.h - One body of a plan, decoded for binding and running --------------------------------------------===//
+//
+// All blocks of the body in flat lists; every index is of the whole program, not of its block. Immutable once decoded.
+//
+// Values become known at *events*. Event 0 is loading: what depends on constants alone. Event 1 is binding: what
+// depends on the dims of the inputs. Then each block has an event for its entry, and one for each ReadScalar step in
+// it. An expression, buffer or step belongs to the earliest event at which all that it depends on is known; within a
+// block, events are numbered in the order in which they happen, so "known by now" is a comparison.
+//
+//===--------------------------------------------------------------------------------------------------------------===//
+#ifndef LLMC_RUNTIME_PLAN_PROGRAM_H
+#define LLMC_RUNTIME_PLAN_PROGRAM_H
+
+#include "runtime/base/Status.h"
+#include "runtime/plan/Expr.h"
+#include "runtime/plan/PlanFile.h"
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace llmc::rt {
+
+inline constexpr uint32_t kLoadEvent = 0;
+inline constexpr uint32_t kBindEvent = 1;
+inline constexpr uint32_t kFirstBlockEvent = 2;
+
+/// A slice of one of the program's flat lists.
+struct Slice {
+  uint32_t first = 0;
+  uint32_t size = 0;
+};
+
+struct Program {
+  struct Node {
+    enum class Kind : uint8_t {
+      Constant,
+      Symbol,   // of the run: `symbol`
+      Argument, // of the frame: the value of expression `lhs` of the caller, checked against the range of `symbol`
+      Operation
+    };
+    Kind kind;
+    plan::ExprOp op;
+    uint32_t lhs, rhs; // smaller than the node's own index, but for an Argument's lhs
+    uint32_t symbol;
+    uint32_t event;
+    int64_t imm;
+  };
+
+  struct Symbol {
+    plan::SymbolSource source;
+    uint32_t block, input, dim;
+    int64_t lo, hi;
+    const plan::Symbol *spec;
+    uint32_t event;
+    uint32_t argument; // expression of the caller that gives a FRAME_ARGUMENT; kNone for a loop's trip number
+  };
+
+  struct Buffer {
+    plan::BufKind kind;
+    plan::DType dtype;
+    uint32_t block;
+    uint32_t size, offset; // expressions; offset may be kNone
+    uint32_t arena, parent, root, index;
+    uint32_t event;             // when size and place are known
+    uint32_t firstUse, lastUse; // positions of steps; of a root: of all its views. Unused: firstUse > lastUse
+    const plan::Buffer *spec;
+    /// Whether it has memory of its own, of a size known only while the run is under way.
+    bool isLate() const {
+      return event > kBindEvent && (kind == plan::BufKind::ARENA || kind == plan::BufKind::OUTPUT);
+    }
+  };
+
+  enum class StepKind : uint8_t { Dispatch, Copy, Fill, If, Loop, ReadScalar, Check, Barrier };
+  struct Step {
+    StepKind kind;
+    uint32_t index;    // in the list of its kind
+    uint32_t info;     // in the plan's step_infos, or kNone
+    uint32_t event;    // when all of its operands are known
+    uint32_t position; // in program order
+    uint32_t end;      // of If and Loop: the position after all steps inside; else its own
+  };
+  struct Dispatch {
+    uint32_t executable, exportIndex;
+    Slice buffers; // in bindingBuffers
+    Slice scalars; // in scalarExprs
+    const plan::Export *exported;
+    uint32_t grid, scratch, grain; // expressions of the export
+  };
+  struct Copy {
+    uint32_t src, srcOffset, dst, dstOffset, length;
+  };
+  struct Fill {
+    uint32_t dst;
+    uint8_t patternSize;
+    uint64_t pattern;
+  };
+  struct If {
+    uint32_t cond;
+    uint32_t blocks[2]; // else, then; kNone: nothing to do
+  };
+  struct Loop {
+    uint32_t cond;                   // or kNone
+    uint32_t trip, block, iteration; // iteration: symbol or kNone
+    Slice carried;                   // in carriedLists
+    uint64_t maxTrip;
+  };
+  struct Carried {
+    uint32_t init, yield, out;
+  };
+  struct ReadScalar {
+    uint32_t src, offset, symbol, event;
+  };
+  struct Check {
+    uint32_t expr;
+    plan::Cmp cmp;
+    int64_t bound;
+    const plan::Check *spec;
+  };
+  struct Block {
+    Slice exprs, symbols, steps;
+    uint32_t parent;
+    uint32_t entryStep;  // the step that enters it; kNone for the root
+    uint32_t entryEvent; // the events of its ReadScalar steps follow
+    uint32_t numReads;
+  };
+
+  /// What becomes known at one event in one block, each list in an order that respects dependencies.
+  struct Group {
+    uint32_t block;
+    std::vector<uint32_t> exprs, buffers, steps;
+  };
+  /// Where a dispatch may write a buffer over another that it is the last to read.
+  struct InPlace {
+    uint32_t read, written, position; // roots
+    auto operator<=>(const InPlace &) const = default;
+  };
+
+  const plan::Plan *plan = nullptr;
+  const plan::EntryPoint *entry = nullptr;
+  const plan::Body *body = nullptr;
+  std::vector<Block> blocks;
+  std::vector<uint32_t> blockOrder; // parents before children
+  std::vector<Node> nodes;
+  std::vector<Symbol> symbols;
+  std::vector<Buffer> buffers;
+  std::vector<uint32_t> bufferOrder; // parents before views
+  std::vector<Step> steps;
+  std::vector<Dispatch> dispatches;
+  std::vector<uint32_t> bindingBuffers;
+  std::vector<uint32_t> scalarExprs;
+  std::vector<Copy> copies;
+  std::vector<Fill> fills;
+  std::vector<If> ifs;
+  std::vector<Loop> loops;
+  std::vector<Carried> carriedLists;
+  std::vector<ReadScalar> reads;
+  std::vector<Check> checks;
+  std::vector<InPlace> inPlace; // sorted
+  std::vector<std::vector<Group>> events;
+  uint32_t placementEvent = kLoadEvent; // when all buffers in arenas can be placed: kLoadEvent or kBindEvent
+  uint32_t maxExportNodes = 0;
+
+  std::span<const Step> stepsOf(const Block &block) const {
+    return std::span(steps).subspan(block.steps.first, block.steps.size);
+  }
+  std::span<const uint32_t> buffersOf(const Dispatch &dispatch) const {
+    return std::span(bindingBuffers).subspan(dispatch.buffers.first, dispatch.buffers.size);
+  }
+  std::span<const Carried> carriedOf(const Loop &loop) const {
+    return std::span(carriedLists).subspan(loop.carried.first, loop.carried.size);
+  }
+};
+
+/// The program of a verified body. `variants` names the variant in use of each executable. Refuses what verify/ could
+/// not see: values used before they are known, bytes read before they are written.
+Result<Program> decodeProgram(const plan::Plan &plan, const plan::EntryPoint &entry, const plan::Body &body,
+                              std::span<const uint32_t> variants);
+
+// The phases of decodeProgram, each in its file.
+Program decodeLists(const plan::Plan &plan, const plan::EntryPoint &entry, const plan::Body &body,
+                    std::span<const uint32_t> variants);
+void assignEvents(Program &program);
+void computeLifetimes(Program &program);
+Status verifyFlow(const Program &program);
+
+/// For messages: `step 3 'conv2d' of node 'Conv_5'`.
+std::string describeStep(const Program &program, const Program::Step &step);
+
+} // namespace llmc::rt
+
+#endif // LLMC_RUNTIME_PLAN_PROGRAM_H

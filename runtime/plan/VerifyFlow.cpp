@@ -1,0 +1,123 @@
+//===- VerifyFlow.cpp - Whether values are known and bytes written before they are used ---------------------------===//
+
+#include "runtime/plan/ProgramUses.h"
+#include "runtime/plan/verify/Verify.h"
+
+namespace llmc::rt {
+namespace {
+
+class FlowVerifier {
+public:
+  explicit FlowVerifier(const Program &program) : program(program) {}
+  Status verify();
+
+private:
+  Status verifyBoundary() const;
+  Status verifySteps();
+  Status verifyViews() const;
+  Status verifyWrites() const;
+  bool isEmpty(const Program::Buffer &buffer) const {
+    const Program::Node &size = program.nodes[buffer.size];
+    return size.kind == Program::Node::Kind::Constant && size.imm == 0;
+  }
+
+  const Program &program;
+  std::vector<uint32_t> known; // per step: the latest event before it
+};
+
+/// What binding needs must be known by then.
+Status FlowVerifier::verifyBoundary() const {
+  for (uint32_t i = 0; i < count(program.entry->inputs()); ++i)
+    for (uint32_t d = 0; d < count(program.entry->inputs()->Get(i)->dims()); ++d)
+      if (program.nodes[program.entry->inputs()->Get(i)->dims()->Get(d)].event > kBindEvent)
+        return fail("input-dims", "dim ", d, " of input ", i, " depends on data");
+  for (uint32_t i = 0; i < count(program.body->guards()); ++i)
+    if (program.nodes[program.body->guards()->Get(i)->expr()].event > kBindEvent)
+      return fail("guard-expr", "guard ", i, " depends on data");
+  for (uint32_t i = 0; i < program.buffers.size(); ++i) {
+    const Program::Buffer &buffer = program.buffers[i];
+    bool early = buffer.kind == plan::BufKind::INPUT || buffer.kind == plan::BufKind::CONSTANT ||
+                 (buffer.kind == plan::BufKind::ARENA && buffer.offset != kNone);
+    if (early && buffer.event > kBindEvent)
+      return fail("late-buffer", "buffer ", i, " (", plan::EnumNameBufKind(buffer.kind),
+                  ") has a size or offset that depends on data");
+  }
+  return {};
+}
+
+Status FlowVerifier::verifySteps() {
+  known.assign(program.steps.size(), kLoadEvent);
+  for (const Program::Block &block : program.blocks) {
+    uint32_t now = block.entryEvent;
+    for (uint32_t s = block.steps.first; s < block.steps.first + block.steps.size; ++s) {
+      const Program::Step &step = program.steps[s];
+      known[s] = now;
+      if (step.event > now)
+        return fail("used-before-read", describeStep(program, step), " uses a value that is read after it");
+      if (step.kind == Program::StepKind::ReadScalar)
+        now = program.reads[step.index].event;
+    }
+  }
+  return {};
+}
+
+/// A view of a buffer of a block around it: that buffer's place is known when the view's block is entered.
+Status FlowVerifier::verifyViews() const {
+  for (uint32_t i = 0; i < program.buffers.size(); ++i) {
+    const Program::Buffer &view = program.buffers[i];
+    if (view.kind != plan::BufKind::VIEW)
+      continue;
+    const Program::Buffer &parent = program.buffers[view.parent];
+    uint32_t step = kNone;
+    for (uint32_t block = view.block; block != parent.block; block = program.blocks[block].parent)
+      step = program.blocks[block].entryStep;
+    if (step != kNone && parent.event > known[step])
+      return fail("used-before-read", "buffer ", i, " is a view of buffer ", view.parent,
+                  ", whose size is read after the view's block is entered");
+  }
+  return {};
+}
+
+Status FlowVerifier::verifyWrites() const {
+  struct First {
+    uint32_t position = kNone;
+    bool reads = false;
+  };
+  std::vector<First> first(program.buffers.size());
+  std::vector<bool> written(program.buffers.size(), false);
+  for (const Program::Step &step : program.steps)
+    forEachUse(program, step, [&](uint32_t buffer, plan::Access access, uint32_t from, uint32_t) {
+      uint32_t root = program.buffers[buffer].root;
+      if (access != plan::Access::READ)
+        written[root] = true;
+      bool reads = access == plan::Access::READ;
+      if (from < first[root].position)
+        first[root] = {from, reads};
+      else if (from == first[root].position && step.kind == Program::StepKind::Dispatch)
+        first[root].reads |= reads; // whatever the order of the bindings
+    });
+  for (uint32_t i = 0; i < program.buffers.size(); ++i) {
+    const Program::Buffer &buffer = program.buffers[i];
+    bool needsWrite = buffer.kind == plan::BufKind::ARENA || buffer.kind == plan::BufKind::OUTPUT;
+    if (needsWrite && first[i].reads && !isEmpty(buffer))
+      return fail("read-before-write", "buffer ", i, " '", text(buffer.spec->name()), "' is read at position ",
+                  first[i].position, " before anything is written to it");
+    if (buffer.kind == plan::BufKind::OUTPUT && !written[i] && !isEmpty(buffer))
+      return fail("output-unwritten", "no step writes output ", buffer.index, " '",
+                  text(program.entry->outputs()->Get(buffer.index)->name()), "'");
+  }
+  return {};
+}
+
+Status FlowVerifier::verify() {
+  LLMC_TRY(verifyBoundary());
+  LLMC_TRY(verifySteps());
+  LLMC_TRY(verifyViews());
+  return verifyWrites();
+}
+
+} // namespace
+
+Status verifyFlow(const Program &program) { return FlowVerifier(program).verify(); }
+
+} // namespace llmc::rt
