@@ -63,7 +63,7 @@ FailureOr<CompiledImage> compileForCpu(ModuleOp dispatches, const CpuLevel &leve
   auto object = cpu::emitObject(**kernels, level, {options.referenceBitcode, options.keepLlvmIr, options.keepAssembly});
   if (!object)
     return report(object.takeError());
-  auto linked = cpu::linkImage(object->object, options.archives);
+  auto linked = cpu::linkImage(object->object, llvm::ArrayRef(options.mathObject.getBufferStart(), options.mathObject.getBufferSize()));
   if (!linked)
     return report(linked.takeError());
   image.bytes = std::move(linked->bytes);

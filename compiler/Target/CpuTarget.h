@@ -31,7 +31,7 @@ struct CompiledImage {
 
 struct CpuCodegenOptions {
   llvm::MemoryBufferRef referenceBitcode; // of the level; empty if no kernel needs it
-  std::vector<std::string> archives;      // static libraries for what the kernels call: the math library
+  llvm::MemoryBufferRef mathObject;       // of the level: what reference kernels call; empty if none is needed
   bool keepLlvmIr = false;
   bool keepAssembly = false;
 };

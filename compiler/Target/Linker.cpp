@@ -32,13 +32,11 @@ llvm::Error writeFile(StringRef path, llvm::ArrayRef<char> bytes) {
   return code ? llvm::createStringError(code, "can not write " + path.str()) : llvm::Error::success();
 }
 
-llvm::Error runLld(StringRef object, StringRef image, llvm::ArrayRef<std::string> archives) {
+llvm::Error runLld(llvm::ArrayRef<std::string> objects, StringRef image) {
   std::vector<std::string> arguments = {"ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "--gc-sections", "-zseparate-code",
                                         "-znorelro", "-zrodynamic", "-zmax-page-size=65536", "-znoexecstack", "--build-id=none",
-                                        "--hash-style=gnu", "--eh-frame-hdr", "--threads=1", "-o", image.str(), object.str()};
-  // What comes from libraries stays inside.
-  arguments.push_back("--exclude-libs=ALL");
-  arguments.insert(arguments.end(), archives.begin(), archives.end());
+                                        "--hash-style=gnu", "--eh-frame-hdr", "--threads=1", "-o", image.str()};
+  arguments.insert(arguments.end(), objects.begin(), objects.end());
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
@@ -94,15 +92,21 @@ llvm::Error readSymbols(const Elf &elf, llvm::StringMap<uint64_t> &addresses) {
 
 } // namespace
 
-llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<char> object, llvm::ArrayRef<std::string> archives) {
+llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<char> object, llvm::ArrayRef<char> library) {
   llvm::SmallString<128> folder;
   if (std::error_code code = llvm::sys::fs::createUniqueDirectory("llmc-link", folder))
     return llvm::createStringError(code, "can not create a folder for the linker");
   auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
-  std::string objectPath = (folder + "/kernels.o").str(), imagePath = (folder + "/kernels.so").str();
-  if (llvm::Error error = writeFile(objectPath, object))
+  std::string imagePath = (folder + "/kernels.so").str();
+  std::vector<std::string> objects = {(folder + "/kernels.o").str()};
+  if (llvm::Error error = writeFile(objects[0], object))
     return error;
-  if (llvm::Error error = runLld(objectPath, imagePath, archives))
+  if (!library.empty()) {
+    objects.push_back((folder + "/library.o").str());
+    if (llvm::Error error = writeFile(objects[1], library))
+      return error;
+  }
+  if (llvm::Error error = runLld(objects, imagePath))
     return error;
   auto buffer = llvm::MemoryBuffer::getFile(imagePath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)

@@ -17,9 +17,9 @@ struct LinkedImage {
   llvm::StringMap<uint64_t> symbols; // exported functions -> virtual address
 };
 
-/// Links `object` with what it needs of `archives` (paths of static libraries). Fails naming the undefined symbols, if any.
-/// May be called from several threads.
-llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<char> object, llvm::ArrayRef<std::string> archives);
+/// Links `object` with what it needs of `library`, another object whose functions lie in sections of their own (empty: nothing). Fails
+/// naming the undefined symbols, if any. May be called from several threads.
+llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<char> object, llvm::ArrayRef<char> library);
 
 } // namespace llmc::cpu
 

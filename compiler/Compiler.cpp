@@ -1,0 +1,237 @@
+// The phases, one after another.
+#include "compiler/Compiler.h"
+#include "compiler/EncodeConstants.h"
+#include "compiler/Import/OnnxProto.h"
+#include "compiler/Target/CpuTarget.h"
+#include "kernels/reference/Bitcode.h"
+#include "passes/Lower/Passes.h"
+#include "passes/Plan/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include <chrono>
+#include <thread>
+
+using namespace mlir;
+
+namespace llmc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Compilation {
+public:
+  Compilation(MLIRContext &context, const CompileOptions &options) : context(context), options(options) {}
+  std::optional<CompileResult> run();
+
+private:
+  LogicalResult phase(StringRef name, llvm::function_ref<LogicalResult()> body);
+  LogicalResult importModel();
+  LogicalResult runPasses(Phase phase);
+  LogicalResult resolveLevels();
+  LogicalResult generateCode();
+  LogicalResult write();
+  void describeSteps();
+  std::string textOfKernels();
+  bool stopsAt(Phase phase) const { return options.stopAfter == phase; }
+
+  MLIRContext &context;
+  const CompileOptions &options;
+  CompileResult result;
+  std::unique_ptr<OnnxModel> model; // its mapping holds the weights
+  OwningOpRef<ModuleOp> module;
+  SmallVector<const CpuLevel *> levels;
+  std::vector<CompiledImage> images;
+};
+
+LogicalResult Compilation::phase(StringRef name, llvm::function_ref<LogicalResult()> body) {
+  if (options.onPhase)
+    options.onPhase(name);
+  Clock::time_point start = Clock::now();
+  LogicalResult outcome = body();
+  result.phases.push_back({name.str(), std::chrono::duration<double>(Clock::now() - start).count()});
+  return outcome;
+}
+
+LogicalResult Compilation::importModel() {
+  std::string error;
+  model = OnnxModel::load(options.modelPath, error);
+  if (!model)
+    return emitError(UnknownLoc::get(&context)) << error;
+  module = importOnnx(context, *model, options.import);
+  return success(static_cast<bool>(module));
+}
+
+LogicalResult Compilation::runPasses(Phase phase) {
+  PassManager passes(&context);
+  addPhase(passes, phase, options.optimisation);
+  if (!options.printAfter.empty()) {
+    context.disableMultithreading();
+    auto wanted = [this](Pass *pass, Operation *) { return llvm::is_contained(options.printAfter, pass->getArgument().str()); };
+    passes.enableIRPrinting([](Pass *, Operation *) { return false; }, wanted, /*printModuleScope=*/false,
+                            /*printAfterOnlyOnChange=*/false);
+  }
+  return passes.run(*module);
+}
+
+LogicalResult Compilation::resolveLevels() {
+  for (const std::string &name : options.levels) {
+    llvm::Expected<const CpuLevel *> level = findCpuLevel(name);
+    if (!level)
+      return emitError(UnknownLoc::get(&context)) << llvm::toString(level.takeError());
+    if (!llvm::is_contained(levels, *level))
+      levels.push_back(*level);
+  }
+  llvm::sort(levels, [](const CpuLevel *a, const CpuLevel *b) { return a->priority < b->priority; });
+  for (const CpuLevel *level : levels)
+    result.levels.push_back(level->name.str());
+  return success();
+}
+
+/// One image per level, on `jobs` threads; the bytes do not depend on how many.
+LogicalResult Compilation::generateCode() {
+  prepareForCpu(context);
+  images.resize(levels.size());
+  std::vector<char> failures(levels.size());
+  auto compile = [&](size_t i) {
+    CpuCodegenOptions codegen;
+    std::span<const char> bitcode = reference::bitcode(levels[i]->referenceLevel), math = reference::mathObject(levels[i]->referenceLevel);
+    codegen.referenceBitcode = llvm::MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()), "reference");
+    codegen.mathObject = llvm::MemoryBufferRef(StringRef(math.data(), math.size()), "math");
+    codegen.keepLlvmIr = options.emit == Emit::Llvm;
+    codegen.keepAssembly = options.emit == Emit::Assembly;
+    FailureOr<CompiledImage> image = compileForCpu(*module, *levels[i], codegen);
+    failures[i] = failed(image);
+    if (succeeded(image))
+      images[i] = std::move(*image);
+  };
+  std::vector<std::thread> workers;
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next++) < levels.size();)
+      compile(i);
+  };
+  for (unsigned i = 1; i < std::min<size_t>(options.jobs, levels.size()); ++i)
+    workers.emplace_back(work);
+  work();
+  for (std::thread &worker : workers)
+    worker.join();
+  if (llvm::is_contained(failures, 1))
+    return failure();
+  for (const CompiledKernel &kernel : images.front().kernels)
+    result.kernels.push_back({kernel.name, kernel.kernelTemplate, kernel.isReference});
+  return success();
+}
+
+static void collectNames(Location loc, std::vector<std::string> &names) {
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    if (!llvm::is_contained(names, name.getName().str()))
+      names.push_back(name.getName().str());
+  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    for (Location inner : fused.getLocations())
+      collectNames(inner, names);
+  }
+}
+
+void Compilation::describeSteps() {
+  module->walk([&](plan::DispatchOp dispatch) {
+    StepReport step{dispatch.getKernel().str(), {}};
+    collectNames(dispatch.getLoc(), step.nodes);
+    result.steps.push_back(std::move(step));
+  });
+  module->walk([&](plan::EntryOp entry) {
+    if (auto memory = entry->getAttrOfType<DictionaryAttr>("plan.arena")) {
+      result.arenaPeak = memory.getAs<IntegerAttr>("peak").getInt();
+      result.arenaBound = memory.getAs<IntegerAttr>("bound").getInt();
+    }
+  });
+}
+
+LogicalResult Compilation::write() {
+  ArtifactOrigin origin;
+  origin.producerVersion = options.version;
+  origin.options.emplace_back("optimisation", std::to_string(options.optimisation));
+  FailureOr<ArtifactInfo> info = writeArtifact(*module, images, origin, options.outputPath);
+  if (failed(info))
+    return failure();
+  result.artifact = *info;
+  return success();
+}
+
+std::string Compilation::textOfKernels() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const CpuLevel *level : levels) {
+    std::vector<CompiledKernel> kernels;
+    FailureOr<OwningOpRef<ModuleOp>> emitted = emitCpuKernels(*module, *level, kernels);
+    if (succeeded(emitted))
+      os << "// " << level->name << "\n" << **emitted << "\n";
+  }
+  return text;
+}
+
+std::optional<CompileResult> Compilation::run() {
+  auto textOfModule = [&] {
+    llvm::raw_string_ostream(result.text) << *module << "\n";
+    return std::move(result);
+  };
+  if (failed(resolveLevels()) || failed(phase("import", [&] { return importModel(); })))
+    return std::nullopt;
+  if (stopsAt(Phase::Import))
+    return textOfModule();
+  if (failed(phase("graph", [&] { return runPasses(Phase::Graph); })))
+    return std::nullopt;
+  if (stopsAt(Phase::Graph))
+    return textOfModule();
+  auto dispatch = [&] {
+    if (failed(runPasses(Phase::Dispatch)))
+      return failure();
+    encodeConstants(*module);
+    return success();
+  };
+  if (failed(phase("dispatch", dispatch)))
+    return std::nullopt;
+  if (stopsAt(Phase::Dispatch))
+    return textOfModule();
+  if (stopsAt(Phase::Kernel)) {
+    prepareForCpu(context);
+    result.text = textOfKernels();
+    return std::move(result);
+  }
+  bool needsCode = !stopsAt(Phase::Plan) && options.emit != Emit::Mlir;
+  if (needsCode && failed(phase("kernel", [&] { return generateCode(); })))
+    return std::nullopt;
+  if (options.emit == Emit::Llvm || options.emit == Emit::Assembly) {
+    for (const CompiledImage &image : images)
+      result.text += options.emit == Emit::Llvm ? image.llvmIr : image.assembly;
+    return std::move(result);
+  }
+  if (failed(phase("plan", [&] { return runPasses(Phase::Plan); })))
+    return std::nullopt;
+  if (!needsCode)
+    return textOfModule();
+  describeSteps();
+  if (failed(phase("write", [&] { return write(); })))
+    return std::nullopt;
+  return std::move(result);
+}
+
+} // namespace
+
+std::vector<std::string> CompileResult::fallbacks() const {
+  std::vector<std::string> names;
+  for (const KernelInfo &kernel : kernels)
+    if (kernel.isReference)
+      names.push_back(kernel.name);
+  return names;
+}
+
+void loadDialects(MLIRContext &context) {
+  context.loadDialect<graph::GraphDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, linalg::LinalgDialect,
+                      tensor::TensorDialect, math::MathDialect>();
+}
+
+std::optional<CompileResult> compileModel(MLIRContext &context, const CompileOptions &options) {
+  loadDialects(context);
+  return Compilation(context, options).run();
+}
+
+} // namespace llmc

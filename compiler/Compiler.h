@@ -1,0 +1,70 @@
+// From a model file to an artifact: what the tool and the tests call.
+#ifndef LLMC_COMPILER_COMPILER_H
+#define LLMC_COMPILER_COMPILER_H
+
+#include "compiler/Emit/PlanWriter.h"
+#include "compiler/Import/OnnxImporter.h"
+#include "passes/Pipeline.h"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmc {
+
+enum class Emit { Artifact, Mlir, Llvm, Assembly };
+
+struct CompileOptions {
+  std::string modelPath;
+  std::string outputPath; // of the artifact
+  ImportOptions import;
+  std::vector<std::string> levels = {"native"}; // CPU levels, by name
+  int optimisation = 2;                         // 0 to 3
+  std::optional<Phase> stopAfter;               // text of the IR is the result then
+  Emit emit = Emit::Artifact;
+  std::vector<std::string> printAfter; // passes after which the IR goes to stderr, by flag
+  std::string remarksFilter;           // regular expression over pass names; empty: no remarks
+  unsigned jobs = 1;                   // threads
+  std::string version;                 // of the producer, as recorded in the artifact
+  std::function<void(llvm::StringRef phase)> onPhase; // called as each phase starts; may be null
+};
+
+struct PhaseTime {
+  std::string name;
+  double seconds;
+};
+
+struct KernelInfo {
+  std::string name, kernelTemplate;
+  bool isReference;
+};
+
+struct StepReport {
+  std::string kernel;
+  std::vector<std::string> nodes; // ONNX nodes that the step computes
+};
+
+struct CompileResult {
+  std::string text;      // for all but Emit::Artifact, or with stopAfter
+  ArtifactInfo artifact; // for Emit::Artifact
+  std::vector<PhaseTime> phases;
+  std::vector<std::string> levels; // as resolved
+  std::vector<KernelInfo> kernels; // of the first level
+  std::vector<StepReport> steps;
+  std::optional<int64_t> arenaPeak, arenaBound; // bytes, if all sizes are static
+  /// Kernels that no generated code exists for.
+  std::vector<std::string> fallbacks() const;
+};
+
+/// Compiles one model. Diagnostics go to the handlers of `context`, or to stderr; nothing is returned on failure, and no file is left.
+std::optional<CompileResult> compileModel(mlir::MLIRContext &context, const CompileOptions &options);
+
+/// Loads every dialect that the pipeline uses.
+void loadDialects(mlir::MLIRContext &context);
+
+/// The report of a compilation as JSON text.
+std::string reportJson(const CompileOptions &options, const CompileResult &result);
+
+} // namespace llmc
+
+#endif // LLMC_COMPILER_COMPILER_H
