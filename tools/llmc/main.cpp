@@ -1,0 +1,69 @@
+// llmc: an ONNX model in, one artifact out.
+#include "tools/llmc/Options.h"
+#include "compiler/Emit/ArtifactFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <unistd.h>
+
+using namespace llmc;
+
+namespace {
+
+/// One line that each phase overwrites, on a terminal only.
+void showProgress(llvm::StringRef phase) {
+  if (isatty(STDERR_FILENO))
+    llvm::errs() << "\r\033[K" << phase << " ...";
+}
+
+void clearProgress() {
+  if (isatty(STDERR_FILENO))
+    llvm::errs() << "\r\033[K";
+}
+
+bool writeReport(const CommandLine &line, const CompileResult &result) {
+  std::string text = reportJson(line.compile, result);
+  auto file = ArtifactFile::create(line.reportPath);
+  llvm::Error error = file ? (*file)->writeAt(0, text) : file.takeError();
+  if (!error)
+    error = (*file)->commit(text.size());
+  if (!error)
+    return true;
+  llvm::errs() << "llmc: error: " << llvm::toString(std::move(error)) << "\n";
+  return false;
+}
+
+void printSummary(const CommandLine &line, const CompileResult &result, double seconds) {
+  std::vector<std::string> fallbacks = result.fallbacks();
+  llvm::outs() << line.compile.outputPath << ": " << llvm::format("%.2f s, %.1f MB, ", seconds, result.artifact.fileBytes / 1e6)
+               << result.artifact.steps << " steps, arena ";
+  if (result.arenaPeak)
+    llvm::outs() << llvm::format("%.1f MB", *result.arenaPeak / 1e6);
+  else
+    llvm::outs() << "by shape";
+  llvm::outs() << ", " << (fallbacks.empty() ? "no fallbacks" : "fallbacks: " + llvm::join(fallbacks, ", ")) << "\n";
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CommandLine line;
+  if (std::optional<int> code = parseCommandLine(argc, argv, line))
+    return *code;
+  auto start = std::chrono::steady_clock::now();
+  line.compile.onPhase = showProgress;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  std::optional<CompileResult> result = compileModel(context, line.compile);
+  clearProgress();
+  if (!result)
+    return 1;
+  if (!result->text.empty()) {
+    llvm::outs() << result->text;
+    return 0;
+  }
+  if (!line.reportPath.empty() && !writeReport(line, *result))
+    return 1;
+  printSummary(line, *result, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return 0;
+}
