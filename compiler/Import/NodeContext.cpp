@@ -214,7 +214,7 @@ Value NodeContext::scalar(Type elementType, double value) {
   APSInt number(integer.getWidth(), integer.isUnsigned());
   bool exact = false;
   if (APFloat(value).convertToInteger(number, APFloat::rmTowardZero, &exact) != APFloat::opOK || !exact)
-    fail(Twine(value) + " is no value of the element type");
+    fail(std::to_string(value) + " is no value of the element type");
   return constant(DenseElementsAttr::get(type, APInt(number)));
 }
 

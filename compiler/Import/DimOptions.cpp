@@ -1,0 +1,47 @@
+// Parsing of --dim and --shape.
+#include "compiler/Import/DimOptions.h"
+
+#include "llvm/ADT/StringRef.h"
+
+using namespace mlir;
+
+namespace llmc {
+
+bool parseDimOption(StringRef text, ImportOptions &options, std::string &error) {
+  // Names may hold '=', numbers can not.
+  auto [name, value] = text.rsplit('=');
+  auto [low, high] = value.split("..");
+  graph::DimRange range;
+  bool isRange = value.contains("..");
+  bool wrong = name.empty() || low.getAsInteger(10, range.lo) || (isRange && high.getAsInteger(10, range.hi));
+  if (!isRange)
+    range.hi = range.lo;
+  if (wrong || range.lo < 0 || range.hi < range.lo) {
+    error = "'" + text.str() + "' is not NAME=VALUE or NAME=LO..HI with 0 <= LO <= HI";
+    return false;
+  }
+  options.dims[name.str()] = range;
+  return true;
+}
+
+bool parseShapeOption(StringRef text, ImportOptions &options, std::string &error) {
+  auto [name, value] = text.rsplit('=');
+  bool wrong = name.empty() || !text.contains('=');
+  std::vector<int64_t> sizes;
+  SmallVector<StringRef> parts;
+  if (!value.empty())
+    value.split(parts, 'x');
+  for (StringRef part : parts) {
+    int64_t size = -1;
+    wrong |= part != "?" && (part.getAsInteger(10, size) || size < 0);
+    sizes.push_back(size);
+  }
+  if (wrong) {
+    error = "'" + text.str() + "' is not INPUT=SIZExSIZEx..., with ? for a size that stays symbolic";
+    return false;
+  }
+  options.shapes[name.str()] = std::move(sizes);
+  return true;
+}
+
+} // namespace llmc
