@@ -21,6 +21,10 @@ bool isElementwise(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitElementwise(KernelBuilder &kb);
 bool isRowGroup(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitRowGroup(KernelBuilder &kb);
+bool isGather(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitGather(KernelBuilder &kb);
+bool isReference(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitReference(KernelBuilder &kb);
 
 /// Work items that take about 10 us at `cyclesPerItem` (an expression over the scalars): fewer are not worth a thread.
 graph::DimExpr grainFor(graph::DimExpr cyclesPerItem);
