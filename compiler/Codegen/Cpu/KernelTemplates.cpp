@@ -8,6 +8,8 @@ namespace llmc::cpu {
 namespace {
 
 constexpr KernelTemplate kTemplates[] = {
+    {"contraction", hasContraction, emitContraction},
+    {"conv", hasConv, emitConv},
     {"elementwise", isElementwise, emitElementwise},
     {"rows", isRowGroup, emitRowGroup},
 };
