@@ -17,6 +17,10 @@ struct KernelTemplate {
 const KernelTemplate *findTemplate(mlir::func::FuncOp dispatch);
 
 // One file each.
+bool hasContraction(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitContraction(KernelBuilder &kb);
+bool hasConv(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitConv(KernelBuilder &kb);
 bool isElementwise(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitElementwise(KernelBuilder &kb);
 bool isRowGroup(mlir::func::FuncOp dispatch);
