@@ -3,7 +3,6 @@
 #include "compiler/EncodeConstants.h"
 #include "compiler/Import/OnnxProto.h"
 #include "compiler/Target/CpuTarget.h"
-#include "kernels/reference/Bitcode.h"
 #include "passes/Lower/Passes.h"
 #include "passes/Plan/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -93,9 +92,6 @@ LogicalResult Compilation::generateCode() {
   std::vector<char> failures(levels.size());
   auto compile = [&](size_t i) {
     CpuCodegenOptions codegen;
-    std::span<const char> bitcode = reference::bitcode(levels[i]->referenceLevel), math = reference::mathObject(levels[i]->referenceLevel);
-    codegen.referenceBitcode = llvm::MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()), "reference");
-    codegen.mathObject = llvm::MemoryBufferRef(StringRef(math.data(), math.size()), "math");
     codegen.keepLlvmIr = options.emit == Emit::Llvm;
     codegen.keepAssembly = options.emit == Emit::Assembly;
     FailureOr<CompiledImage> image = compileForCpu(*module, *levels[i], codegen);

@@ -5,6 +5,7 @@
 #include "compiler/Target/CpuLowering.h"
 #include "compiler/Target/Linker.h"
 #include "compiler/Target/LlvmBackend.h"
+#include "kernels/reference/Bitcode.h"
 
 using namespace mlir;
 
@@ -60,10 +61,18 @@ FailureOr<CompiledImage> compileForCpu(ModuleOp dispatches, const CpuLevel &leve
   auto report = [&](llvm::Error error) {
     return emitError(dispatches.getLoc(), "code for ") << level.name << ": " << llvm::toString(std::move(error));
   };
-  auto object = cpu::emitObject(**kernels, level, {options.referenceBitcode, options.keepLlvmIr, options.keepAssembly});
+  cpu::BackendOptions backend;
+  backend.keepLlvmIr = options.keepLlvmIr;
+  backend.keepAssembly = options.keepAssembly;
+  if (llvm::any_of(image.kernels, [](const CompiledKernel &kernel) { return kernel.isReference; })) {
+    std::span<const char> bitcode = reference::bitcode(level.referenceLevel);
+    backend.referenceBitcode = {llvm::StringRef(bitcode.data(), bitcode.size()), "reference kernels"};
+  }
+  auto object = cpu::emitObject(**kernels, level, backend);
   if (!object)
     return report(object.takeError());
-  auto linked = cpu::linkImage(object->object, llvm::ArrayRef(options.mathObject.getBufferStart(), options.mathObject.getBufferSize()));
+  std::span<const char> mathematics = reference::mathObject(level.referenceLevel);
+  auto linked = cpu::linkImage(object->object, {mathematics.data(), mathematics.size()});
   if (!linked)
     return report(linked.takeError());
   image.bytes = std::move(linked->bytes);

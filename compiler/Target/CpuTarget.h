@@ -4,7 +4,6 @@
 
 #include "compiler/Codegen/Cpu/KernelBuilder.h"
 #include "compiler/Target/CpuLevel.h"
-#include "llvm/Support/MemoryBufferRef.h"
 
 namespace llmc {
 
@@ -30,9 +29,7 @@ struct CompiledImage {
 };
 
 struct CpuCodegenOptions {
-  llvm::MemoryBufferRef referenceBitcode; // of the level; empty if no kernel needs it
-  llvm::MemoryBufferRef mathObject;       // of the level: what reference kernels call; empty if none is needed
-  bool keepLlvmIr = false;
+  bool keepLlvmIr = false; // optimised
   bool keepAssembly = false;
 };
 

@@ -35,7 +35,7 @@ llvm::Error writeFile(StringRef path, llvm::ArrayRef<char> bytes) {
 llvm::Error runLld(llvm::ArrayRef<std::string> objects, StringRef image) {
   std::vector<std::string> arguments = {"ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "--gc-sections", "-zseparate-code",
                                         "-znorelro", "-zrodynamic", "-zmax-page-size=65536", "-znoexecstack", "--build-id=none",
-                                        "--hash-style=gnu", "--eh-frame-hdr", "--threads=1", "-o", image.str()};
+                                        "--hash-style=gnu", "--threads=1", "-o", image.str()};
   arguments.insert(arguments.end(), objects.begin(), objects.end());
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
@@ -48,6 +48,20 @@ llvm::Error runLld(llvm::ArrayRef<std::string> objects, StringRef image) {
   if (result.retCode != 0)
     return llvm::createStringError("the code image does not link: " + StringRef(messages).trim().str());
   return llvm::Error::success();
+}
+
+llvm::Expected<bool> hasUndefinedSymbols(llvm::ArrayRef<char> object) {
+  auto file = llvm::object::ObjectFile::createELFObjectFile({StringRef(object.data(), object.size()), "kernels"});
+  if (!file)
+    return file.takeError();
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    auto flags = symbol.getFlags();
+    if (!flags)
+      return flags.takeError();
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !(*flags & llvm::object::SymbolRef::SF_FormatSpecific))
+      return true;
+  }
+  return false;
 }
 
 llvm::Error checkSegments(const Elf &elf) {
@@ -97,11 +111,14 @@ llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<char> object, llvm::ArrayRe
   if (std::error_code code = llvm::sys::fs::createUniqueDirectory("llmc-link", folder))
     return llvm::createStringError(code, "can not create a folder for the linker");
   auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
-  std::string imagePath = (folder + "/kernels.so").str();
   std::vector<std::string> objects = {(folder + "/kernels.o").str()};
+  std::string imagePath = (folder + "/kernels.so").str();
   if (llvm::Error error = writeFile(objects[0], object))
     return error;
-  if (!library.empty()) {
+  auto needsLibrary = hasUndefinedSymbols(object);
+  if (!needsLibrary)
+    return needsLibrary.takeError();
+  if (*needsLibrary) {
     objects.push_back((folder + "/library.o").str());
     if (llvm::Error error = writeFile(objects[1], library))
       return error;

@@ -5,7 +5,6 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
-#include <string>
 #include <vector>
 
 namespace llmc::cpu {
@@ -17,8 +16,8 @@ struct LinkedImage {
   llvm::StringMap<uint64_t> symbols; // exported functions -> virtual address
 };
 
-/// Links `object` with what it needs of `library`, another object whose functions lie in sections of their own (empty: nothing). Fails
-/// naming the undefined symbols, if any. May be called from several threads.
+/// Links `object` with what it needs of `library`, another relocatable object with sections per function. Fails naming the undefined
+/// symbols, if any are left. May be called from several threads.
 llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<char> object, llvm::ArrayRef<char> library);
 
 } // namespace llmc::cpu

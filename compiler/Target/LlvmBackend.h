@@ -15,7 +15,7 @@ struct ObjectCode {
 };
 
 struct BackendOptions {
-  /// Bitcode of the reference kernels for the level; only what the kernels call is taken. May be empty.
+  /// Bitcode of the reference kernels for the level; only what the kernels call is taken. Empty if they call none.
   llvm::MemoryBufferRef referenceBitcode;
   bool keepLlvmIr = false;
   bool keepAssembly = false;

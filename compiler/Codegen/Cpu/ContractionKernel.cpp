@@ -1,5 +1,6 @@
 #include "compiler/Codegen/Cpu/ContractionKernel.h"
 #include "compiler/Codegen/Cpu/Gemm.h"
+#include "compiler/Codegen/Cpu/KernelTemplates.h"
 #include "compiler/Codegen/Cpu/Microkernel.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/IR/Matchers.h"
@@ -73,7 +74,8 @@ public:
     DimExpr one = kb.constantExpr(1), zero = kb.constantExpr(0);
     Reduction outer = reductions.size() > 1 ? reductions.front() : Reduction{one, zero, zero};
     Reduction inner = reductions.empty() ? Reduction{one, zero, zero} : reductions.back();
-    Gemm gemm{nest, *epilogue, row, outer.size, inner.size};
+    Gemm gemm(nest, *epilogue, outer.size, inner.size);
+    gemm.rowLoop = row;
     gemm.left = leftAccess;
     gemm.leftSegmentStep = outer.leftStep;
     gemm.leftStep = inner.leftStep;
@@ -87,7 +89,7 @@ public:
 private:
   Value operand(unsigned number) { return op.getDpsInputOperand(number)->get(); }
 
-  bool isReduction(unsigned loop) const {
+  bool isReduction(unsigned loop) {
     return op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
   }
 
@@ -189,8 +191,14 @@ Encoding encodingOfOperand(linalg::GenericOp op, unsigned operand) {
   return {};
 }
 
-LogicalResult emitContractionKernel(KernelBuilder &kb, linalg::GenericOp root) {
-  return ContractionEmitter(kb, root).emit();
+static linalg::GenericOp contractionOf(func::FuncOp dispatch) {
+  for (auto generic : dispatch.getOps<linalg::GenericOp>())
+    return isContraction(generic) ? generic : nullptr;
+  return nullptr;
 }
+
+bool hasContraction(func::FuncOp dispatch) { return contractionOf(dispatch) != nullptr; }
+
+LogicalResult emitContraction(KernelBuilder &kb) { return ContractionEmitter(kb, contractionOf(kb.dispatch)).emit(); }
 
 } // namespace llmc::cpu

@@ -1,6 +1,7 @@
 #include "compiler/Codegen/Cpu/ConvKernel.h"
 #include "compiler/Codegen/Cpu/Gemm.h"
 #include "compiler/Codegen/Cpu/IndirectRows.h"
+#include "compiler/Codegen/Cpu/KernelTemplates.h"
 #include "compiler/Codegen/Cpu/Microkernel.h"
 
 using namespace mlir;
@@ -32,7 +33,7 @@ public:
     if (groups > 1)
       nest.split(channelDim, kb.constantExpr(dims[0] / groups));
 
-    Gemm gemm{nest, *epilogue, 0, kb.constantExpr(window.taps()), kb.constantExpr(channels)};
+    Gemm gemm(nest, *epilogue, kb.constantExpr(window.taps()), kb.constantExpr(channels));
     gemm.leftStep = gemm.leftSegmentStep = kb.constantExpr(1);
     if (failed(addWeights(gemm, *weights)))
       return failure();
@@ -97,7 +98,8 @@ private:
 
 bool isDepthwise(graph::ConvOp op) {
   ArrayRef<int64_t> dims = weightDims(op);
-  return op.getGroup() > 1 && dims[0] == op.getGroup() && dims[1] == 1;
+  int64_t groups = op.getGroup();
+  return groups > 1 && dims[0] == groups && dims[1] == 1;
 }
 
 bool isCompiledConv(graph::ConvOp op) {
@@ -114,6 +116,20 @@ Encoding encodingOfWeights(graph::ConvOp op) {
   return {Encoding::Kind::Convolution, static_cast<int64_t>(op.getGroup())};
 }
 
-LogicalResult emitConvKernel(KernelBuilder &kb, graph::ConvOp root) { return ConvEmitter(kb, root).emit(); }
+graph::ConvOp convOf(func::FuncOp dispatch) {
+  for (auto conv : dispatch.getOps<graph::ConvOp>())
+    return isCompiledConv(conv) ? conv : nullptr;
+  return nullptr;
+}
+
+bool hasConv(func::FuncOp dispatch) {
+  graph::ConvOp conv = convOf(dispatch);
+  return conv && !isDepthwise(conv);
+}
+
+LogicalResult emitConv(KernelBuilder &kb) {
+  func::FuncOp dispatch = kb.dispatch;
+  return ConvEmitter(kb, convOf(dispatch)).emit();
+}
 
 } // namespace llmc::cpu

@@ -9,14 +9,14 @@
 
 namespace llmc::cpu {
 
-/// Whether emitConvKernel or emitDepthwiseKernel compiles `op`: f32, channels last, static weights.
+/// Whether a template compiles `op`: f32, channels last, static weights.
 bool isCompiledConv(graph::ConvOp op);
+
+/// The convolution of `dispatch` if a template compiles it, else null.
+graph::ConvOp convOf(mlir::func::FuncOp dispatch);
 
 /// One channel per group, one filter per channel.
 bool isDepthwise(graph::ConvOp op);
-
-/// The kernel of a dispatch function whose root is `root`. Reports what it can not compile.
-mlir::LogicalResult emitConvKernel(KernelBuilder &kb, graph::ConvOp root);
 
 /// The packed layout that suits the weights of `op`.
 Encoding encodingOfWeights(graph::ConvOp op);

@@ -92,8 +92,9 @@ public:
         operands.push_back(source.kind == Source::Computed ? computed[source.number]
                            : source.kind == Source::Scalar ? kb.splat(source.scalar, count)
                                                            : read(source.number, row, column, lanes));
-      operands.resize(step.op.getBody()->getNumArguments()); // results are not read
-      FailureOr<SmallVector<Value>> results = emitBody(kb, step.op, operands, count, [](int64_t) { return Value(); });
+      linalg::GenericOp op = step.op;
+      operands.resize(op.getBody()->getNumArguments()); // results are not read
+      FailureOr<SmallVector<Value>> results = emitBody(kb, op, operands, count, [](int64_t) { return Value(); });
       if (failed(results))
         return failure();
       llvm::append_range(computed, *results);

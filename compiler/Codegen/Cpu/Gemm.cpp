@@ -52,6 +52,7 @@ public:
     if (gemm.rows)
       gemm.rows->prepareKernel(kb.advance(kb.scratch(), kb.b.getI8Type(), kb.index(panelBytes())), strategy);
     kb.loop(kb.begin(), kb.end(), 1, [&](Value item) { emitItem(kb.delinearize(item, grid)); });
+    kb.finish();
     return status;
   }
 

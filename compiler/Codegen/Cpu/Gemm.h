@@ -12,9 +12,12 @@
 namespace llmc::cpu {
 
 struct Gemm {
+  Gemm(Nest nest, Epilogue epilogue, graph::DimExpr segments, graph::DimExpr depth)
+      : nest(std::move(nest)), epilogue(std::move(epilogue)), segments(segments), depth(depth) {}
+
   Nest nest;         // the innermost loop is the columns
   Epilogue epilogue;
-  unsigned rowLoop;  // number of the loop over rows; all others but the innermost are outer loops
+  unsigned rowLoop = 0; // number of the loop over rows; all others but the innermost are outer loops
 
   /// k runs over `segments` runs of `depth` steps. With one segment there is no loop over them.
   graph::DimExpr segments, depth;

@@ -8,8 +8,12 @@ namespace llmc::cpu {
 namespace {
 
 constexpr KernelTemplate kTemplates[] = {
+    {"contraction", hasContraction, emitContraction},
+    {"conv", hasConv, emitConv},
     {"elementwise", isElementwise, emitElementwise},
     {"rows", isRowGroup, emitRowGroup},
+    {"gather", isGather, emitGather},
+    {"reference", isReference, emitReference},
 };
 
 constexpr int64_t kGrainCycles = 30'000; // 10 us at 3 GHz

@@ -17,10 +17,18 @@ struct KernelTemplate {
 const KernelTemplate *findTemplate(mlir::func::FuncOp dispatch);
 
 // One file each.
+bool hasContraction(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitContraction(KernelBuilder &kb);
+bool hasConv(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitConv(KernelBuilder &kb);
 bool isElementwise(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitElementwise(KernelBuilder &kb);
 bool isRowGroup(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitRowGroup(KernelBuilder &kb);
+bool isGather(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitGather(KernelBuilder &kb);
+bool isReference(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitReference(KernelBuilder &kb);
 
 /// Work items that take about 10 us at `cyclesPerItem` (an expression over the scalars): fewer are not worth a thread.
 graph::DimExpr grainFor(graph::DimExpr cyclesPerItem);

@@ -51,11 +51,11 @@ private:
   void accumulate(ArrayRef<Value> rows, Value panel, Value k, int64_t step, SmallVectorImpl<Value> &sums) {
     SmallVector<Value> columns;
     for (int64_t v = 0; v < spec.vectors; ++v)
-      columns.push_back(load(vector, at(panel, constant(step * panelColumns + v * spec.lanes)), spec.lanes * 4));
+      columns.push_back(load(vector, at(panel, constant(step * panelColumns + v * spec.lanes))));
     Value kStep = step ? arith::AddIOp::create(b, k, constant(step)).getResult() : k;
     Value offset = arith::MulIOp::create(b, kStep, operands.rowStep);
     for (int64_t r = 0; r < spec.rows; ++r) {
-      Value scalar = load(element, at(rows[r], offset), 4);
+      Value scalar = load(element, at(rows[r], offset));
       Value splat = vector::BroadcastOp::create(b, vector, scalar);
       for (int64_t v = 0; v < spec.vectors; ++v)
         sums[r * spec.vectors + v] = multiplyAdd(splat, columns[v], sums[r * spec.vectors + v]);
@@ -77,8 +77,8 @@ private:
   Value at(Value pointer, Value elements) {
     return LLVM::GEPOp::create(b, pointer.getType(), element, pointer, ValueRange{elements});
   }
-  Value load(Type type, Value pointer, int64_t alignment) {
-    return LLVM::LoadOp::create(b, type, pointer, alignment);
+  Value load(Type type, Value pointer) {
+    return LLVM::LoadOp::create(b, type, pointer, /*alignment=*/4);
   }
 
   ImplicitLocOpBuilder &b;

@@ -19,24 +19,7 @@ std::vector<float> ramp(int64_t size, float scale = 0.25f) {
   return values;
 }
 
-class ElementwiseKernelTest : public ::testing::Test {
-protected:
-  std::unique_ptr<MLIRContext> context = createContext();
-
-  /// Compiles `text`, whose sizes may be given by `sizes` ({0}, {1} ...), for each level that runs here.
-  std::vector<std::unique_ptr<CompiledKernels>> compile(StringRef text) {
-    OwningOpRef<ModuleOp> module = parseDispatches(text, *context);
-    std::vector<std::unique_ptr<CompiledKernels>> kernels;
-    for (const CpuLevel *level : runnableLevels()) {
-      kernels.push_back(std::make_unique<CompiledKernels>(*module, *level));
-      EXPECT_TRUE(kernels.back()->good()) << level->name.str();
-      if (!kernels.back()->good())
-        kernels.pop_back();
-    }
-    EXPECT_FALSE(kernels.empty());
-    return kernels;
-  }
-};
+class ElementwiseKernelTest : public KernelTest {};
 
 constexpr char kAddDynamic[] = R"(
   #id = affine_map<(d0) -> (d0)>

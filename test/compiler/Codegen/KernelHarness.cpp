@@ -99,4 +99,17 @@ std::vector<const CpuLevel *> runnableLevels() {
   return levels;
 }
 
+std::vector<std::unique_ptr<CompiledKernels>> KernelTest::compile(StringRef text) {
+  OwningOpRef<ModuleOp> module = parseDispatches(text, *context);
+  std::vector<std::unique_ptr<CompiledKernels>> kernels;
+  for (const CpuLevel *level : runnableLevels()) {
+    auto compiled = std::make_unique<CompiledKernels>(*module, *level);
+    EXPECT_TRUE(compiled->good()) << level->name.str();
+    if (compiled->good())
+      kernels.push_back(std::move(compiled));
+  }
+  EXPECT_FALSE(kernels.empty());
+  return kernels;
+}
+
 } // namespace llmc::test

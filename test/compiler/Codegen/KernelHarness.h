@@ -54,6 +54,14 @@ std::unique_ptr<mlir::MLIRContext> createContext();
 /// The levels that this machine runs.
 std::vector<const CpuLevel *> runnableLevels();
 
+class KernelTest : public ::testing::Test {
+protected:
+  std::unique_ptr<mlir::MLIRContext> context = createContext();
+
+  /// The kernels of `text` for each level that runs here.
+  std::vector<std::unique_ptr<CompiledKernels>> compile(llvm::StringRef text);
+};
+
 } // namespace llmc::test
 
 #endif // LLMC_TEST_COMPILER_CODEGEN_KERNELHARNESS_H

@@ -1,0 +1,34 @@
+// The templates that turn a dispatch function into a kernel.
+#ifndef LLMC_COMPILER_CODEGEN_CPU_KERNELTEMPLATES_H
+#define LLMC_COMPILER_CODEGEN_CPU_KERNELTEMPLATES_H
+
+#include "compiler/Codegen/Cpu/KernelBuilder.h"
+
+namespace llmc::cpu {
+
+struct KernelTemplate {
+  llvm::StringRef name; // for reports
+  bool (*accepts)(mlir::func::FuncOp dispatch);
+  /// Emits the whole kernel, its costs included; fails with an error.
+  llvm::LogicalResult (*emit)(KernelBuilder &kb);
+};
+
+/// The template for `dispatch`: the first of a fixed list that accepts it. Null, with an error, if none does.
+const KernelTemplate *findTemplate(mlir::func::FuncOp dispatch);
+
+// One file each.
+bool hasContraction(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitContraction(KernelBuilder &kb);
+bool hasConv(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitConv(KernelBuilder &kb);
+bool isElementwise(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitElementwise(KernelBuilder &kb);
+bool isRowGroup(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitRowGroup(KernelBuilder &kb);
+
+/// Work items that take about 10 us at `cyclesPerItem` (an expression over the scalars): fewer are not worth a thread.
+graph::DimExpr grainFor(graph::DimExpr cyclesPerItem);
+
+} // namespace llmc::cpu
+
+#endif // LLMC_COMPILER_CODEGEN_CPU_KERNELTEMPLATES_H

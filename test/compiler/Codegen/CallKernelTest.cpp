@@ -1,0 +1,71 @@
+// Gather, and the fallback to reference kernels.
+#include "test/compiler/Codegen/KernelHarness.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace llmc::test {
+namespace {
+
+class CallKernelTest : public KernelTest {};
+
+constexpr char kGather[] = R"(
+  func.func private @gather(%x: tensor<10x?xf32> {graph.sizes = array<i64: 10, -2>}, %i: tensor<?xi64> {graph.sizes = array<i64: -1>},
+                            %n: index, %c: index) -> (tensor<?x?xf32> {graph.sizes = array<i64: -1, -2>}) attributes {graph.dispatch} {
+    %y = graph.gather %x, %i {axis = 0 : i64} : (tensor<10x?xf32>, tensor<?xi64>) -> tensor<?x?xf32>
+    return %y : tensor<?x?xf32>
+  })";
+
+TEST_F(CallKernelTest, GathersRows) {
+  for (auto &kernels : compile(kGather))
+    for (int64_t columns : {1, 8, 13}) {
+      EXPECT_EQ(kernels->kernel("gather").kernelTemplate, "gather");
+      std::vector<float> x(10 * columns), y(4 * columns + 1, -1.0f);
+      for (size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<float>(i);
+      std::vector<int64_t> indices = {3, -1, 0, -10};
+      EXPECT_EQ(kernels->run("gather", {x.data(), indices.data(), y.data()}, {4, columns}, 2).status, LLMC_KERNEL_OK);
+      for (int64_t i = 0; i < 4; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+          ASSERT_EQ(y[i * columns + j], x[(indices[i] + 10) % 10 * columns + j]);
+      EXPECT_EQ(y.back(), -1.0f);
+    }
+}
+
+TEST_F(CallKernelTest, ReportsTheFirstIndexOutOfRange) {
+  for (auto &kernels : compile(kGather))
+    for (int64_t bad : {10, -11, 1 << 30}) {
+      std::vector<float> x(20), y(6);
+      std::vector<int64_t> indices = {1, bad, 77};
+      Launch launch = kernels->run("gather", {x.data(), indices.data(), y.data()}, {3, 2});
+      EXPECT_EQ(launch.status, LLMC_KERNEL_INDEX_OUT_OF_RANGE);
+      EXPECT_EQ(launch.error.code, LLMC_KERNEL_INDEX_OUT_OF_RANGE);
+      EXPECT_EQ(launch.error.operand, 1);
+      EXPECT_EQ(launch.error.value, bad);
+    }
+}
+
+TEST_F(CallKernelTest, CallsReferenceKernelsWithAttributes) {
+  for (auto &kernels : compile(R"(
+      func.func private @pad(%x: tensor<?x3xf32> {graph.sizes = array<i64: -1, 3>}, %n: index, %m: index)
+          -> (tensor<?x5xf32> {graph.sizes = array<i64: -2, 5>}) attributes {graph.dispatch} {
+        %y = graph.pad %x {pads = array<i64: 0, 1, 1, 1>, mode = 0 : i64} : (tensor<?x3xf32>) -> tensor<?x5xf32>
+        return %y : tensor<?x5xf32>
+      }
+      func.func private @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> attributes {graph.dispatch} {
+        %y = graph.softmax %x {axis = 0 : i64} : tensor<2x3xf32> -> tensor<2x3xf32>
+        return %y : tensor<2x3xf32>
+      })")) {
+    EXPECT_TRUE(kernels->kernel("pad").isReference);
+    std::vector<float> x = {1, 2, 3, 4, 5, 6}, y(15, -1.0f);
+    EXPECT_EQ(kernels->run("pad", {x.data(), y.data()}, {2, 3}).status, LLMC_KERNEL_OK);
+    EXPECT_EQ(y, (std::vector<float>{0, 1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 0}));
+    std::vector<float> z(6);
+    EXPECT_EQ(kernels->run("softmax", {x.data(), z.data()}, {}).status, LLMC_KERNEL_OK); // calls the math library
+    for (int i = 0; i < 6; ++i)
+      EXPECT_NEAR(z[i], i < 3 ? 1 / (1 + std::exp(3.0)) : 1 / (1 + std::exp(-3.0)), 1e-6);
+  }
+}
+
+} // namespace
+} // namespace llmc::test
