@@ -34,4 +34,20 @@ def ResolveShapesPass : Pass<"graph-resolve-shapes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::llmc::graph::GraphDialect"];
 }
 
+def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "Evaluate ops whose operands are all constant";
+  let description = [{
+    Asks the reference kernels for the value, so folding and running agree. A result that is larger than both `max-bytes` and the
+    op's constants together stays, so that folding does not bloat the artifact.
+    ```mlir
+    %0 = graph.add %two, %three : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    // becomes
+    %0 = graph.constant dense<5.0> : tensor<2xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"1 << 20",
+                        "Largest result worth storing if it is larger than its inputs, in bytes">];
+}
+
 #endif // LLMC_PASSES_GRAPH_PASSES_TD
