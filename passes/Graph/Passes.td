@@ -50,4 +50,23 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
                         "Largest result worth storing if it is larger than its inputs, in bytes">];
 }
 
+def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
+  let summary = "Fold batch norms with constant parameters into convolutions";
+  let description = [{
+    A convolution with constant weight that only the norm reads takes the norm's factor into its weight and the rest into its bias.
+    Any other batch norm with constant parameters becomes a product and a sum per channel. New constants are computed in double
+    and rounded once; a norm whose constants would not be finite stays.
+    ```mlir
+    %y = graph.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+      : (tensor<1x2x8xf32>, tensor<4x2x1xf32>) -> tensor<1x4x8xf32>
+    %z = graph.batch_norm %y, %scale, %bias, %mean, %variance {epsilon = 1.0e-05 : f64}
+      : (tensor<1x4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x8xf32>
+    // becomes
+    %z = graph.conv %x, %scaled, %shifted {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+      : (tensor<1x2x8xf32>, tensor<4x2x1xf32>, tensor<4xf32>) -> tensor<1x4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+}
+
 #endif // LLMC_PASSES_GRAPH_PASSES_TD
