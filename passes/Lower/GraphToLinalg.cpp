@@ -246,8 +246,6 @@ Value Lowering::conv(graph::ConvOp op) {
                  [](ImplicitLocOpBuilder &inner, ValueRange v) { return arith::AddFOp::create(inner, v[0], v[1]); });
 }
 
-Value addFloats(ImplicitLocOpBuilder &b, ValueRange v) { return arith::AddFOp::create(b, v[0], v[1]); }
-
 Value Lowering::sumOverLast(Value x, ArrayRef<DimExpr> dims, bool squares) {
   int64_t last = dims.size() - 1;
   return reduce({{x, identity(dims.size())}}, dims, {last}, b.getF32Type(), real(0),
