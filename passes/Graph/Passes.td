@@ -128,4 +128,25 @@ def RaiseSoftmaxPass : Pass<"graph-raise-softmax", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::llmc::graph::GraphDialect"];
 }
 
+def ChannelsLastPass : Pass<"graph-channels-last", "::mlir::func::FuncOp"> {
+  let summary = "Convolve and pool images with channels last";
+  let description = [{
+    Convolutions and poolings over two spatial dims with a static number of channels read and write [N, H, W, C], between transposes.
+    The transposes back then move down: through element-wise ops whose other operands are constant (and permuted), scalar or
+    transposed, too; through reductions, softmax, concatenation, padding, broadcasts and subviews; until they meet their inverse. A
+    transpose that moves dims of size 1 alone becomes a view. On a usual classifier one transpose is left, at the input.
+    ```mlir
+    %0 = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
+                            dilations = array<i64: 1, 1>} : tensor<1x3x8x8xf32> -> tensor<1x3x4x4xf32>
+    %1 = graph.reduce_mean %0 {axes = array<i64: 2, 3>} : tensor<1x3x4x4xf32> -> tensor<1x3xf32>
+    // becomes
+    %t = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x3x8x8xf32> -> tensor<1x8x8x3xf32>
+    %0 = graph.max_pool %t {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
+                            dilations = array<i64: 1, 1>, channels_last} : tensor<1x8x8x3xf32> -> tensor<1x4x4x3xf32>
+    %1 = graph.reduce_mean %0 {axes = array<i64: 1, 2>} : tensor<1x4x4x3xf32> -> tensor<1x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+}
+
 #endif // LLMC_PASSES_GRAPH_PASSES_TD
