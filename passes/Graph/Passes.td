@@ -11,10 +11,9 @@ def InferShapesPass : Pass<"graph-infer-shapes", "::mlir::func::FuncOp"> {
     with them. Result types become as static as that allows. An equality that must hold but can not be proven is added to the
     function's `graph.checks`, which the plan tests at run time.
     ```mlir
-    func.func @f(%x: tensor<?x4xf32> {graph.dims = [#graph.expr<"N">, #graph.expr<"4">]}) -> tensor<?xi64> {
-      %s = graph.shape %x {start = 0 : i64, end = 2 : i64} : tensor<?x4xf32> -> tensor<?xi64>
+    %s = graph.shape %x {start = 0 : i64, end = 2 : i64} : tensor<?x4xf32> -> tensor<?xi64>
     // becomes
-      %s = graph.shape %x {start = 0 : i64, end = 2 : i64} : tensor<?x4xf32> -> tensor<2xi64>
+    %s = graph.shape %x {start = 0 : i64, end = 2 : i64} : tensor<?x4xf32> -> tensor<2xi64>
     ```
   }];
   let dependentDialects = ["::llmc::graph::GraphDialect"];
