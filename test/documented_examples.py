@@ -1,6 +1,6 @@
-"""Prints the ```mlir examples of op documentation (stdin: mlir-tblgen -gen-op-doc) as a module of one function per op.
+"""Prints the ```mlir examples of op or pass documentation (stdin: mlir-tblgen -gen-op-doc or -gen-pass-doc) as functions.
 
-Every op must have one. An example may use values that it does not define: they become arguments, with the types that the op's own type list gives. Lines
+Every op and pass must have one; what stands before and after a line "// becomes .." are two. An example may use values that it does not define: they become arguments, with the types that the op's own type list gives. Lines
 that declare functions go before the function.
 """
 import re
@@ -56,14 +56,15 @@ def as_function(name, example):
 def main():
     sections = re.split(r"^### `", sys.stdin.read(), flags=re.M)[1:]
     if not sections:
-        sys.exit("no op documentation on standard input")
+        sys.exit("no documentation on standard input")
     for section in sections:
-        op = section.partition("`")[0]
+        name = section.partition("`")[0]
         examples = re.findall(r"```mlir\n(.*?)```", section, re.S)
         if not examples:
-            sys.exit(f"{op} has no example")
-        for i, example in enumerate(examples):
-            print(as_function(f"{op.replace('.', '_')}_{i}", example))
+            sys.exit(f"{name} has no example")
+        parts = [part for example in examples for part in re.split(r"^ *// becomes.*\n", example, flags=re.M)]
+        for i, part in enumerate(parts):
+            print(as_function(f"{re.sub(r'[^a-z]', '_', name)}_{i}", part))
 
 
 main()

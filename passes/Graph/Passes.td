@@ -11,10 +11,9 @@ def InferShapesPass : Pass<"graph-infer-shapes", "::mlir::func::FuncOp"> {
     with them. Result types become as static as that allows. An equality that must hold but can not be proven is added to the
     function's `graph.checks`, which the plan tests at run time.
     ```mlir
-    func.func @f(%x: tensor<?x4xf32> {graph.dims = [#graph.expr<"N">, #graph.expr<"4">]}) -> tensor<?xi64> {
-      %s = graph.shape %x {start = 0 : i64, end = 2 : i64} : tensor<?x4xf32> -> tensor<?xi64>
+    %s = graph.shape %x {start = 0 : i64, end = 2 : i64} : tensor<?x4xf32> -> tensor<?xi64>
     // becomes
-      %s = graph.shape %x {start = 0 : i64, end = 2 : i64} : tensor<?x4xf32> -> tensor<2xi64>
+    %s = graph.shape %x {start = 0 : i64, end = 2 : i64} : tensor<?x4xf32> -> tensor<2xi64>
     ```
   }];
   let dependentDialects = ["::llmc::graph::GraphDialect"];
@@ -123,6 +122,27 @@ def RaiseSoftmaxPass : Pass<"graph-raise-softmax", "::mlir::func::FuncOp"> {
     %y = graph.div %e, %s : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
     // becomes, where %max is the maximum of %x
     %y = graph.softmax %x {axis = 1 : i64} : tensor<2x4xf32> -> tensor<2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+}
+
+def ChannelsLastPass : Pass<"graph-channels-last", "::mlir::func::FuncOp"> {
+  let summary = "Convolve and pool images with channels last";
+  let description = [{
+    Convolutions and poolings over two spatial dims with a static number of channels read and write [N, H, W, C], between transposes.
+    The transposes back then move down: through element-wise ops whose other operands are constant (and permuted), scalar or
+    transposed, too; through reductions, softmax, concatenation, padding, broadcasts and subviews; until they meet their inverse. A
+    transpose that moves dims of size 1 alone becomes a view. On a usual classifier one transpose is left, at the input.
+    ```mlir
+    %0 = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
+                            dilations = array<i64: 1, 1>} : tensor<1x3x8x8xf32> -> tensor<1x3x4x4xf32>
+    %1 = graph.reduce_mean %0 {axes = array<i64: 2, 3>} : tensor<1x3x4x4xf32> -> tensor<1x3xf32>
+    // becomes
+    %t = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x3x8x8xf32> -> tensor<1x8x8x3xf32>
+    %0 = graph.max_pool %t {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
+                            dilations = array<i64: 1, 1>, channels_last} : tensor<1x8x8x3xf32> -> tensor<1x4x4x3xf32>
+    %1 = graph.reduce_mean %0 {axes = array<i64: 1, 2>} : tensor<1x4x4x3xf32> -> tensor<1x3xf32>
     ```
   }];
   let dependentDialects = ["::llmc::graph::GraphDialect"];
