@@ -17,5 +17,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LLMC_CACHE", "XDG_CACHE_HOME", "H
 
 python = config.llmc_source_dir + "/.venv/bin/python"
 config.substitutions.append(("%python", python))
+config.substitutions.append(("%source", config.llmc_source_dir))
+# %tablegen: mlir-tblgen with the folders that our .td files include from
+includes = " ".join(f"-I {path}" for path in [config.llmc_source_dir, *config.mlir_include_dirs])
+config.substitutions.append(("%tablegen", f"mlir-tblgen {includes}"))
 # %import FILE.onnxtxt [OPTION...]: prints the IR that the importer makes of the model
 config.substitutions.append(("%import", f"{python} {config.llmc_source_dir}/test/import_text.py"))

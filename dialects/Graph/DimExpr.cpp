@@ -1,6 +1,7 @@
 // Normal form and arithmetic of symbolic dims.
 #include "dialects/Graph/DimExpr.h"
 #include "dialects/Graph/Graph.h"
+#include "dialects/Graph/SymbolName.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
@@ -331,6 +332,17 @@ void DimExpr::forEachSymbol(llvm::function_ref<void(StringRef)> visit) const {
     operand.forEachSymbol(visit);
 }
 
+static void printSymbol(StringRef name, raw_ostream &os) {
+  if (isPlainSymbol(name)) {
+    os << name;
+    return;
+  }
+  os << '\'';
+  for (char c : name)
+    os << (c == '\'' ? "''" : StringRef(&c, 1));
+  os << '\'';
+}
+
 static void print(DimExpr expr, raw_ostream &os, bool nested) {
   auto list = [&](StringRef before, StringRef between, bool parentheses) {
     os << before << (parentheses ? "(" : "");
@@ -339,7 +351,7 @@ static void print(DimExpr expr, raw_ostream &os, bool nested) {
   };
   switch (expr.kind()) {
   case Kind::Constant: os << *expr.asConstant(); return;
-  case Kind::Symbol: os << expr.symbolName(); return;
+  case Kind::Symbol: return printSymbol(expr.symbolName(), os);
   case Kind::Add: return list("", " + ", nested);
   case Kind::Mul: return list("", " * ", nested);
   case Kind::FloorDiv: return list("", " floordiv ", nested);

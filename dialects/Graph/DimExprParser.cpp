@@ -1,5 +1,6 @@
 // Text -> DimExpr, and the assembly format of #graph.expr.
 #include "dialects/Graph/Graph.h"
+#include "dialects/Graph/SymbolName.h"
 
 using namespace mlir;
 
@@ -9,7 +10,7 @@ namespace {
 /// expr := term (('+'|'-') term)* ; term := factor (('*'|'floordiv'|'ceildiv'|'mod') factor)*
 /// factor := integer | symbol | '(' expr ')' | ('min'|'max') '(' expr (',' expr)* ')'
 /// A symbol is a letter, '_' or a byte above 127 and what follows of those, digits, '.', ':' and '/'; anything else is written
-/// in single quotes.
+/// in single quotes, with a quote in it doubled.
 class Parser {
 public:
   Parser(MLIRContext *context, StringRef text, std::string &error) : context(context), text(text), error(error) {}
@@ -40,11 +41,6 @@ private:
       return false;
     text = text.drop_front(token.size());
     return true;
-  }
-
-  static bool isSymbolStart(char c) { return isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); }
-  static bool isSymbolPart(char c) {
-    return isSymbolStart(c) || isdigit(static_cast<unsigned char>(c)) || c == '.' || c == ':' || c == '/';
   }
 
   DimExpr sum() {
@@ -111,11 +107,16 @@ private:
   }
 
   DimExpr quotedSymbol() {
-    auto [name, rest] = text.drop_front().split('\'');
-    if (name.empty() || rest.data() == name.data() + name.size())
-      return fail("expected a name in single quotes");
-    text = rest;
-    return DimExpr::symbol(context, name);
+    SmallVector<StringRef> pieces;
+    do {
+      size_t end = text.find('\'', 1);
+      if (end == StringRef::npos)
+        return fail("expected a quote at the end of a name");
+      pieces.push_back(text.slice(1, end));
+      text = text.drop_front(end + 1);
+    } while (text.starts_with("'"));
+    std::string name = llvm::join(pieces, "'");
+    return name.empty() ? fail("expected a name in single quotes") : DimExpr::symbol(context, name);
   }
 
   DimExpr closed(DimExpr inner) {
@@ -157,6 +158,10 @@ Attribute ExprAttr::parse(AsmParser &parser, Type) {
   return {};
 }
 
-void ExprAttr::print(AsmPrinter &printer) const { printer << "<\"" << DimExpr(*this).str() << "\">"; }
+void ExprAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printString(DimExpr(*this).str());
+  printer << ">";
+}
 
 } // namespace llmc::graph

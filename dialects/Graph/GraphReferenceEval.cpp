@@ -43,6 +43,10 @@ FailureOr<ElementsAttr> evaluate(ReferenceEvalOpInterface op, ArrayRef<ElementsA
   SmallVector<Tensor> tensors(operands.size() + 1);
   SmallVector<llmc_tensor> inputs;
   for (auto [operand, tensor] : llvm::zip(operands, tensors)) {
+    if (!operand) {
+      inputs.push_back(llmc_tensor{});
+      continue;
+    }
     std::optional<ConstantView> view = ConstantView::of(operand);
     if (!view || dtypeOf(view->type().getElementType()) == LLMC_DTYPE_INVALID || view->type().getRank() > LLMC_MAX_RANK)
       return failure();

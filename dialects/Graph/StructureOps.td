@@ -42,6 +42,7 @@ def Graph_DispatchOp : Op<Graph_Dialect, "dispatch", [Pure, DeclareOpInterfaceMe
     `sizes` are the values of the callee's index arguments, `dims` the dims of each result. The callee holds linalg on tensors, or
     one op that its reference kernel computes.
     ```mlir
+    func.func private @relu(tensor<?x4xf32>, index) -> tensor<?x4xf32>
     %y = graph.dispatch @relu(%x) sizes [#graph.expr<"N">] dims [[#graph.expr<"N">, #graph.expr<"4">]] : (tensor<?x4xf32>) -> tensor<?x4xf32>
     ```
   }];

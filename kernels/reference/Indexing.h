@@ -23,14 +23,17 @@ struct SliceRange {
   int64_t start, step, count;
 };
 
-/// The rules of ONNX Slice: negative bounds count from the end, then bounds clamp to what the step's direction can use.
+/// The rules of ONNX Slice: negative bounds count from the end, then bounds clamp to what the step's direction can use; a
+/// start in front of the dim clamps to 0 for negative steps too (numpy picks nothing there).
 /// `step` is not 0.
 inline SliceRange sliceRange(int64_t size, int64_t start, int64_t end, int64_t step) {
+  if (size == 0)
+    return {0, step, 0};
   start += start < 0 ? size : 0; // can not overflow: opposite signs
   end += end < 0 ? size : 0;
-  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-  start = clamp(start, step > 0 ? 0 : low, high);
-  end = clamp(end, low, high);
+  int64_t high = step > 0 ? size : size - 1;
+  start = clamp(start, 0, high);
+  end = clamp(end, step > 0 ? 0 : -1, high);
   uint64_t span = step > 0 ? (end > start ? uint64_t(end - start) : 0) : (start > end ? uint64_t(start - end) : 0);
   if (span == 0)
     return {0, step, 0};

@@ -1,5 +1,5 @@
-// layer_norm, rms_norm and batch_norm. The stage is float (double for double); sums over a group run in double and round
-// to the stage; scale and bias are applied in the stage before the result rounds to the output's type.
+// layer_norm, rms_norm and batch_norm. The stage is float (double for double); the mean of a
+// group and its subtraction are in double, and so is the sum of squares before it rounds to the stage; scale and bias are applied in the stage before the result rounds to the output's type.
 #include "kernels/reference/Arithmetic.h"
 #include "kernels/reference/Indexing.h"
 #include "kernels/reference/Tensor.h"
@@ -49,13 +49,13 @@ template <typename T> static void normalize(const llmc_reference_args *args, con
     auto meanOf = [&](auto term) {
       double total = 0;
       forEachElement(groups.trail, reading, [&](const int64_t *at) { total += double(term(load(x[group[0] + at[0]]))); });
-      return C(total / count);
+      return total / count;
     };
-    C mean = centre ? meanOf([](C value) { return value; }) : C(0);
-    C variance = meanOf([&](C value) { return double(value - mean) * double(value - mean); });
+    double mean = centre ? meanOf([](C value) { return value; }) : 0;
+    C variance = C(meanOf([&](C value) { return (value - mean) * (value - mean); }));
     C deviation = math::sqrt(variance + epsilon);
     forEachElement(groups.trail, writing, [&](const int64_t *at) {
-      C value = (load(x[group[0] + at[0]]) - mean) / deviation * C(readFloat(scale, at[2]));
+      C value = C(load(x[group[0] + at[0]]) - mean) / deviation * C(readFloat(scale, at[2]));
       if (bias)
         value += C(readFloat(*bias, at[3]));
       y[group[1] + at[1]] = store<T>(value);

@@ -81,7 +81,7 @@ LLMC_REFERENCE_KERNEL(reduce_mean) {
           args, 0.0, [](double total, auto x) { return total + x; },
           [](double total, int64_t count) { return total / double(count); });
     } else {
-      using A = decltype(isSigned<T> ? int64_t() : uint64_t());
+      using A = Widest<T>;
       return reduce<T>(args, A(0), [](A total, T x) { return sum(total, A(x)); }, [&](A total, int64_t count) {
         byZero |= count == 0;
         return count == 0 ? A(0) : quotient(total, A(count));

@@ -107,6 +107,15 @@ template <typename Body> int32_t dispatchAny(int32_t dtype, Body body) {
   return dtype == LLMC_BOOL ? body.template operator()<Bool>() : dispatchNumber(dtype, body);
 }
 
+/// The 64-bit integer of T's signedness.
+template <bool hasSign> struct WidestType {
+  using Type = uint64_t;
+};
+template <> struct WidestType<true> {
+  using Type = int64_t;
+};
+template <typename T> using Widest = typename WidestType<isSigned<T>>::Type;
+
 inline bool isFloatType(int32_t dtype) {
   return dtype == LLMC_F32 || dtype == LLMC_F64 || dtype == LLMC_F16 || dtype == LLMC_BF16;
 }

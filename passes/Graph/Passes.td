@@ -34,4 +34,98 @@ def ResolveShapesPass : Pass<"graph-resolve-shapes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::llmc::graph::GraphDialect"];
 }
 
+def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "Evaluate ops whose operands are all constant";
+  let description = [{
+    Asks the reference kernels for the value, so folding and running agree. A result that is larger than both `max-bytes` and the
+    op's constants together stays, so that folding does not bloat the artifact.
+    ```mlir
+    %0 = graph.add %two, %three : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    // becomes
+    %0 = graph.constant dense<5.0> : tensor<2xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"1 << 20",
+                        "Largest result worth storing if it is larger than its inputs, in bytes">];
+}
+
+def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {
+  let summary = "Fold batch norms with constant parameters into convolutions";
+  let description = [{
+    A convolution with constant weight that only the norm reads takes the norm's factor into its weight and the rest into its bias.
+    Any other batch norm with constant parameters becomes a product and a sum per channel. New constants are computed in double
+    and rounded once; a norm whose constants would not be finite stays.
+    ```mlir
+    %y = graph.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+      : (tensor<1x2x8xf32>, tensor<4x2x1xf32>) -> tensor<1x4x8xf32>
+    %z = graph.batch_norm %y, %scale, %bias, %mean, %variance {epsilon = 1.0e-05 : f64}
+      : (tensor<1x4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x8xf32>
+    // becomes
+    %z = graph.conv %x, %scaled, %shifted {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+      : (tensor<1x2x8xf32>, tensor<4x2x1xf32>, tensor<4xf32>) -> tensor<1x4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+}
+
+def RaiseGeluPass : Pass<"graph-raise-gelu", "::mlir::func::FuncOp"> {
+  let summary = "Recognise GELU, exact and in its tanh form";
+  let description = [{
+    `0.5 * x * (1 + erf(x / sqrt(2)))` and `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))` are products: their factors
+    are compared as a set, so any order and association matches. Values inside that something else reads keep the pieces as they are.
+    `x * sigmoid(1.702 * x)` is another function and stays.
+    ```mlir
+    %s = graph.div %x, %sqrt_two : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    %e = graph.erf %s : tensor<4xf32> -> tensor<4xf32>
+    %a = graph.add %e, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    %m = graph.mul %x, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %y = graph.mul %m, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    // becomes
+    %y = graph.gelu %x : tensor<4xf32> -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+}
+
+def RaiseNormsPass : Pass<"graph-raise-norms", "::mlir::func::FuncOp"> {
+  let summary = "Recognise layer norm and RMS norm over trailing dims";
+  let description = [{
+    Matches `x / sqrt(mean(x^2) + epsilon)` with the square as a power or a product and the division as one, as a product with a
+    reciprocal or as a power; where x is `v - mean(v)` over the same dims it is a layer norm of v. A product and, for the layer norm,
+    a sum with operands of the shape of those dims become scale and bias. The dims must be static.
+    ```mlir
+    %d = graph.sub %x, %mean : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+    %q = graph.mul %d, %d : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+    %v = graph.reduce_mean %q {axes = array<i64: 1>, keepdims} : tensor<2x4xf32> -> tensor<2x1xf32>
+    %e = graph.add %v, %epsilon : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
+    %s = graph.sqrt %e : tensor<2x1xf32> -> tensor<2x1xf32>
+    %n = graph.div %d, %s : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+    %w = graph.mul %n, %scale : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    %y = graph.add %w, %bias : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    // becomes, where %mean is the mean of %x
+    %y = graph.layer_norm %x, %scale, %bias {axis = 1 : i64, epsilon = 1.0e-05 : f64}
+      : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+}
+
+def RaiseSoftmaxPass : Pass<"graph-raise-softmax", "::mlir::func::FuncOp"> {
+  let summary = "Recognise softmax and its logarithm";
+  let description = [{
+    `e / sum(e)` with `e = exp(x - max(x))` is a softmax, `d - log(sum(exp(d)))` with `d = x - max(x)` its logarithm, if maximum and
+    sum go along one and the same dim. Without the maximum the pieces stay: they overflow where a softmax does not.
+    ```mlir
+    %d = graph.sub %x, %max : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+    %e = graph.exp %d : tensor<2x4xf32> -> tensor<2x4xf32>
+    %s = graph.reduce_sum %e {axes = array<i64: 1>, keepdims} : tensor<2x4xf32> -> tensor<2x1xf32>
+    %y = graph.div %e, %s : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+    // becomes, where %max is the maximum of %x
+    %y = graph.softmax %x {axis = 1 : i64} : tensor<2x4xf32> -> tensor<2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+}
+
 #endif // LLMC_PASSES_GRAPH_PASSES_TD

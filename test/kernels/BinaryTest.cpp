@@ -11,7 +11,7 @@ TEST(ReferenceKernel, add) {
   expectKernel("add", {f32({}, {1}), f32({}, {2})}, f32({}, {3}));
   expectKernel("add", {f32({0, 3}, {}), f32({3}, {1, 2, 3})}, f32({0, 3}, {}));
   expectKernel("add", {f32({2, 0, 2}, {}), f32({1}, {1})}, f32({2, 0, 2}, {}));
-  expectKernel("add", {f32({3}, {inf, nan, 1e38}), f32({3}, {-inf, 1, 3e38})}, f32({3}, {nan, nan, inf}));
+  expectKernel("add", {f32({3}, {inf, NaN, 1e38}), f32({3}, {-inf, 1, 3e38})}, f32({3}, {NaN, NaN, inf}));
   expectKernel("add", {make<uint8_t>({4}, {200, 100, 255, 128}), make<uint8_t>({4}, {100, 200, 10, 200})},
                make<uint8_t>({4}, {44, 44, 9, 72}));
   expectKernel("add", {exact({1}, {INT64_MAX}), exact({1}, {1})}, exact({1}, {INT64_MIN}));
@@ -29,7 +29,7 @@ TEST(ReferenceKernel, sub) {
 TEST(ReferenceKernel, mul) {
   expectKernel("mul", {make<uint8_t>({4}, {200, 200, 50, 10}), make<uint8_t>({4}, {10, 3, 6, 30})},
                make<uint8_t>({4}, {208, 88, 44, 44}));
-  expectKernel("mul", {f32({3}, {0, inf, -3}), f32({3}, {inf, 0, 2})}, f32({3}, {nan, nan, -6}));
+  expectKernel("mul", {f32({3}, {0, inf, -3}), f32({3}, {inf, 0, 2})}, f32({3}, {NaN, NaN, -6}));
   expectKernel("mul", {exact({1}, {INT64_MIN}), exact({1}, {-1})}, exact({1}, {INT64_MIN}));
 }
 
@@ -38,7 +38,7 @@ TEST(ReferenceKernel, div) {
   expectKernel("div", {exact({1}, {INT64_MIN}), exact({1}, {-1})}, exact({1}, {INT64_MIN}));
   expectKernel("div", {make<int8_t>({1}, {-128}), make<int8_t>({1}, {-1})}, make<int8_t>({1}, {-128}));
   expectKernel("div", {make<uint8_t>({1}, {255}), make<uint8_t>({1}, {255})}, make<uint8_t>({1}, {1}));
-  expectKernel("div", {f32({4}, {1, -1, 0, 1}), f32({4}, {0, 0, 0, 3})}, f32({4}, {inf, -inf, nan, 1.0 / 3}));
+  expectKernel("div", {f32({4}, {1, -1, 0, 1}), f32({4}, {0, 0, 0, 3})}, f32({4}, {inf, -inf, NaN, 1.0 / 3}));
   expectFault("div", {i32({2}, {1, 2}), i32({2}, {1, 0})}, i32({2}, {0, 0}), {}, LLMC_KERNEL_DIVISION_BY_ZERO, 1, 0);
 }
 
@@ -49,7 +49,7 @@ TEST(ReferenceKernel, mod) {
   expectKernel("mod", {exact({1}, {INT64_MIN}), exact({1}, {-1})}, exact({1}, {0}), {1});
   expectKernel("mod", {make<uint8_t>({1}, {250}), make<uint8_t>({1}, {7})}, make<uint8_t>({1}, {5}), {0});
   expectKernel("mod", {f32({6}, {-4.3, 4.3, 5, -0.0, 1, inf}), f32({6}, {2.1, -2.1, inf, 2, 0, 2})},
-               f32({6}, {std::fmod(double(float(-4.3)), double(float(2.1))), std::fmod(double(float(4.3)), double(float(2.1))), 5, -0.0, nan, nan}),
+               f32({6}, {std::fmod(double(float(-4.3)), double(float(2.1))), std::fmod(double(float(4.3)), double(float(2.1))), 5, -0.0, NaN, NaN}),
                {1});
   expectKernel("mod", {f64({4}, {-5, 5, -4, 1e300}), f64({4}, {3, -3, 2, 7})}, f64({4}, {1, -1, 0, std::fmod(1e300, 7)}), {0});
   expectFault("mod", {i32({1}, {1}), i32({1}, {0})}, i32({1}, {0}), {1}, LLMC_KERNEL_DIVISION_BY_ZERO, 1, 0);
@@ -58,8 +58,8 @@ TEST(ReferenceKernel, mod) {
 TEST(ReferenceKernel, pow) {
   expectKernel("pow", {i64({4}, {13, 17, 19, 23}), i64({4}, {8, 7, 7, 6})},
                exact({4}, {815730721, 410338673, 893871739, 148035889}));
-  expectKernel("pow", {f32({4}, {2, 2, -8, -2}), f32({4}, {0.5, -1, 1.0 / 3, 3})}, f32({4}, {std::sqrt(2.0), 0.5, nan, -8}));
-  expectKernel("pow", {f32({4}, {0, -0.0, nan, 1}), f32({4}, {-1, -3, 0, nan})}, f32({4}, {inf, -inf, 1, 1}));
+  expectKernel("pow", {f32({4}, {2, 2, -8, -2}), f32({4}, {0.5, -1, 1.0 / 3, 3})}, f32({4}, {std::sqrt(2.0), 0.5, NaN, -8}));
+  expectKernel("pow", {f32({4}, {0, -0.0, NaN, 1}), f32({4}, {-1, -3, 0, NaN})}, f32({4}, {inf, -inf, 1, 1}));
   expectKernel("pow", {i32({4}, {2, 1, -1, -1}), i32({4}, {-1, -5, -3, -2})}, i32({4}, {0, 1, -1, 1}));
   expectKernel("pow", {f32({2}, {2, 3}), i64({2}, {10, -1})}, f32({2}, {1024, 1.0 / 3}));
   expectKernel("pow", {i32({2}, {4, 9}), f32({2}, {0.5, 1.5})}, i32({2}, {2, 27}));
@@ -73,34 +73,34 @@ TEST(ReferenceKernel, pow) {
 }
 
 TEST(ReferenceKernel, max) {
-  expectKernel("max", {f32({5}, {nan, 1, 2, 0.0, -0.0}), f32({5}, {1, nan, 3, -0.0, 0.0})}, f32({5}, {nan, nan, 3, 0, 0}));
-  expectKernel("max", {f32({3, 1}, {1, 5, nan}), f32({1}, {3})}, f32({3, 1}, {3, 5, nan}));
+  expectKernel("max", {f32({5}, {NaN, 1, 2, 0.0, -0.0}), f32({5}, {1, NaN, 3, -0.0, 0.0})}, f32({5}, {NaN, NaN, 3, 0, 0}));
+  expectKernel("max", {f32({3, 1}, {1, 5, NaN}), f32({1}, {3})}, f32({3, 1}, {3, 5, NaN}));
   expectKernel("max", {make<uint8_t>({2}, {200, 1}), make<uint8_t>({2}, {100, 2})}, make<uint8_t>({2}, {200, 2}));
 }
 
 TEST(ReferenceKernel, min) {
-  expectKernel("min", {f32({5}, {nan, 1, 2, 0.0, -0.0}), f32({5}, {1, nan, 3, -0.0, 0.0})}, f32({5}, {nan, nan, 2, -0.0, -0.0}));
+  expectKernel("min", {f32({5}, {NaN, 1, 2, 0.0, -0.0}), f32({5}, {1, NaN, 3, -0.0, 0.0})}, f32({5}, {NaN, NaN, 2, -0.0, -0.0}));
   expectKernel("min", {make<int8_t>({2}, {-128, 1}), make<int8_t>({2}, {100, 2})}, make<int8_t>({2}, {-128, 1}));
 }
 
 TEST(ReferenceKernel, equal) {
-  expectKernel("equal", {f32({4}, {1, nan, 0, inf}), f32({4}, {1, nan, -0.0, -inf})}, boolean({4}, {1, 0, 1, 0}));
+  expectKernel("equal", {f32({4}, {1, NaN, 0, inf}), f32({4}, {1, NaN, -0.0, -inf})}, boolean({4}, {1, 0, 1, 0}));
   expectKernel("equal", {exact({2}, {INT64_MAX, 5}), exact({2}, {INT64_MAX - 1, 5})}, boolean({2}, {0, 1}));
   expectKernel("equal", {boolean({2}, {1, 0}), boolean({2}, {1, 1})}, boolean({2}, {1, 0}));
   expectKernel("equal", {i64({2, 1}, {1, 2}), i64({2}, {1, 2})}, boolean({2, 2}, {1, 0, 0, 1}));
 }
 
 TEST(ReferenceKernel, less) {
-  expectKernel("less", {f32({3}, {1, nan, 2}), f32({3}, {2, 1, 2})}, boolean({3}, {1, 0, 0}));
+  expectKernel("less", {f32({3}, {1, NaN, 2}), f32({3}, {2, 1, 2})}, boolean({3}, {1, 0, 0}));
   expectKernel("less", {make<uint32_t>({1}, {1}), make<uint32_t>({1}, {4e9})}, boolean({1}, {1}));
 }
 
 TEST(ReferenceKernel, less_equal) {
-  expectKernel("less_equal", {f32({3}, {1, nan, 2}), f32({3}, {2, nan, 2})}, boolean({3}, {1, 0, 1}));
+  expectKernel("less_equal", {f32({3}, {1, NaN, 2}), f32({3}, {2, NaN, 2})}, boolean({3}, {1, 0, 1}));
 }
 
 TEST(ReferenceKernel, greater) {
-  expectKernel("greater", {make<Half>({3}, {3, nan, 2}), make<Half>({3}, {2, 1, 2})}, boolean({3}, {1, 0, 0}));
+  expectKernel("greater", {make<Half>({3}, {3, NaN, 2}), make<Half>({3}, {2, 1, 2})}, boolean({3}, {1, 0, 0}));
 }
 
 TEST(ReferenceKernel, greater_equal) {

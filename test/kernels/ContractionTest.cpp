@@ -194,7 +194,7 @@ TEST(ReferenceKernel, max_pool) {
   forEachProblem(1, [](const Problem &p) { checkPool(p, false); });
   forEachProblem(2, [](const Problem &p) { checkPool(p, true); });
   // NaN wins; integers start at their least value; a window in the padding alone holds nothing.
-  expectKernel("max_pool", {f32({1, 1, 4}, {1, nan, 3, 4})}, f32({1, 1, 3}, {nan, nan, 4}), {1, 2, 1, 1, 2, 0, 0, 1, 1, 0});
+  expectKernel("max_pool", {f32({1, 1, 4}, {1, NaN, 3, 4})}, f32({1, 1, 3}, {NaN, NaN, 4}), {1, 2, 1, 1, 2, 0, 0, 1, 1, 0});
   expectKernel("max_pool", {make<int8_t>({1, 1, 2}, {-128, -100})}, make<int8_t>({1, 1, 1}, {-100}), {1, 2, 1, 1, 2, 0, 0, 1, 1, 0});
   expectKernel("max_pool", {f32({1, 1, 1}, {-5})}, f32({1, 1, 3}, {-inf, -5, -inf}), {1, 1, 1, 1, 2, 1, 1, 1, 1, 0});
 }

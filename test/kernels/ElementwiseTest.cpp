@@ -8,7 +8,7 @@ using namespace llmc::test;
 /// Finite values, edges and specials; enough for each branch of the kernels.
 static const std::vector<double> edges = {0.0, -0.0, 1,    -1,   0.5,  -0.5, 1.5,  2.5,       -2.5,       3.7,  -3.7, 10,
                                           -10, 89,   -89,  -104, 1e-3, -1e-3, 1e-30, 0x1p-149, -0x1p-149, 1e30, inf,  -inf,
-                                          nan};
+                                          NaN};
 
 /// Applies `function`, in double, to `values` as T holds them, and expects the kernel to give its results rounded to T.
 template <typename T, typename Function>
@@ -84,9 +84,9 @@ TEST(ReferenceKernel, sign) {
 }
 
 TEST(ReferenceKernel, is_nan) {
-  expectKernel("is_nan", {f32({4}, {nan, inf, 0, -nan})}, boolean({4}, {1, 0, 0, 1}));
-  expectKernel("is_nan", {make<Half>({2}, {nan, inf})}, boolean({2}, {1, 0}));
-  expectKernel("is_nan", {f64({}, {nan})}, boolean({}, {1}));
+  expectKernel("is_nan", {f32({4}, {NaN, inf, 0, -NaN})}, boolean({4}, {1, 0, 0, 1}));
+  expectKernel("is_nan", {make<Half>({2}, {NaN, inf})}, boolean({2}, {1, 0}));
+  expectKernel("is_nan", {f64({}, {NaN})}, boolean({}, {1}));
 }
 
 TEST(ReferenceKernel, not) {
@@ -136,7 +136,7 @@ TEST(ReferenceKernel, elu) {
 }
 
 TEST(ReferenceKernel, gelu) {
-  std::vector<double> values = {0, -0.0, 1, -1, 0.5, -3, 3, 10, -10, nan, inf};
+  std::vector<double> values = {0, -0.0, 1, -1, 0.5, -3, 3, 10, -10, NaN, inf};
   expectMap<float>("gelu", values, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2))); }, 0x1p-21, {0});
   auto tanhForm = [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); };
   expectMap<float>("gelu", values, tanhForm, 0x1p-21, {1});
@@ -152,7 +152,7 @@ TEST(ReferenceKernel, where) {
 
 TEST(ReferenceKernel, cast) {
   // Float to integer truncates, saturates and maps NaN to 0.
-  expectKernel("cast", {f32({6}, {300, nan, inf, -inf, 50.9, -50.9})}, make<int8_t>({6}, {127, 0, 127, -128, 50, -50}));
+  expectKernel("cast", {f32({6}, {300, NaN, inf, -inf, 50.9, -50.9})}, make<int8_t>({6}, {127, 0, 127, -128, 50, -50}));
   expectKernel("cast", {f32({3}, {-1, 4294967296.0, 3e9})}, make<uint32_t>({3}, {0, 4294967295.0, 3e9}));
   expectKernel("cast", {f64({4}, {0x1p63, -0x1p63, -0x1.8p63, 0x1.fffffffffffffp62})},
                exact({4}, {INT64_MAX, INT64_MIN, INT64_MIN, 0x7ffffffffffffc00}));
@@ -161,7 +161,7 @@ TEST(ReferenceKernel, cast) {
   expectKernel("cast", {make<uint8_t>({1}, {200})}, make<int8_t>({1}, {-56}));
   expectKernel("cast", {exact({1}, {-1})}, make<uint16_t>({1}, {65535}));
   // To and from bool.
-  expectKernel("cast", {f32({4}, {100, nan, 0, -0.0})}, boolean({4}, {1, 1, 0, 0}));
+  expectKernel("cast", {f32({4}, {100, NaN, 0, -0.0})}, boolean({4}, {1, 1, 0, 0}));
   expectKernel("cast", {boolean({2}, {1, 0})}, f32({2}, {1, 0}));
   expectKernel("cast", {boolean({2}, {1, 0})}, i64({2}, {1, 0}));
   // One rounding, to nearest even.
@@ -169,7 +169,7 @@ TEST(ReferenceKernel, cast) {
   expectKernel("cast", {exact({2}, {16777217, 16777219})}, f32({2}, {16777216, 16777220}));
   expectKernel("cast", {exact({1}, {(int64_t(1) << 62) + (int64_t(1) << 38) + 1})}, f32({1}, {0x1.000002p62}));
   expectKernel("cast", {f32({5}, {65504, 65519, 65520, 0x1p-25, 0x1.8p-25})}, make<Half>({5}, {65504, 65504, inf, 0, 0x1p-24}));
-  expectKernel("cast", {make<BFloat16>({3}, {1.5, inf, nan})}, make<Half>({3}, {1.5, inf, nan}));
+  expectKernel("cast", {make<BFloat16>({3}, {1.5, inf, NaN})}, make<Half>({3}, {1.5, inf, NaN}));
   expectKernel("cast", {exact({1}, {INT64_MIN})}, f64({1}, {-0x1p63}));
   Tensor big = exact({1}, {-1});
   big.dtype = LLMC_U64;

@@ -26,7 +26,7 @@ TEST(ReferenceKernel, reduce_mean) {
   expectKernel("reduce_mean", {cube}, f32({2, 3}, {1.5, 3.5, 5.5, 7.5, 9.5, 11.5}), {1, 2, 0});
   expectKernel("reduce_mean", {i32({3}, {-1, -1, -3})}, i32({1}, {-1}), {1, 0, 1});
   expectKernel("reduce_mean", {make<uint8_t>({2}, {255, 254})}, make<uint8_t>({}, {254}), {1, 0, 0});
-  expectKernel("reduce_mean", {f32({0}, {})}, f32({}, {nan}), {1, 0, 0});
+  expectKernel("reduce_mean", {f32({0}, {})}, f32({}, {NaN}), {1, 0, 0});
   expectKernel("reduce_mean", {make<Half>({2}, {60000, 60000})}, make<Half>({}, {60000}), {1, 0, 0});
   expectFault("reduce_mean", {i32({0}, {})}, i32({}, {0}), {1, 0, 0}, LLMC_KERNEL_DIVISION_BY_ZERO, -1, 0);
 }
@@ -39,7 +39,7 @@ TEST(ReferenceKernel, reduce_prod) {
 
 TEST(ReferenceKernel, reduce_max) {
   expectKernel("reduce_max", {cube}, f32({3}, {8, 10, 12}), {2, 0, 2, 0});
-  expectKernel("reduce_max", {f32({2, 2}, {nan, 1, 2, nan})}, f32({2}, {nan, nan}), {1, 1, 0});
+  expectKernel("reduce_max", {f32({2, 2}, {NaN, 1, 2, NaN})}, f32({2}, {NaN, NaN}), {1, 1, 0});
   expectKernel("reduce_max", {f32({0}, {})}, f32({}, {-inf}), {1, 0, 0});
   expectKernel("reduce_max", {i32({0}, {})}, i32({}, {-2147483648.0}), {1, 0, 0});
   expectKernel("reduce_max", {boolean({2, 2}, {0, 1, 0, 0})}, boolean({2}, {1, 0}), {1, 1, 0});
@@ -47,7 +47,7 @@ TEST(ReferenceKernel, reduce_max) {
 
 TEST(ReferenceKernel, reduce_min) {
   expectKernel("reduce_min", {cube}, f32({3}, {1, 3, 5}), {2, 0, 2, 0});
-  expectKernel("reduce_min", {f32({2}, {nan, 1})}, f32({}, {nan}), {1, 0, 0});
+  expectKernel("reduce_min", {f32({2}, {NaN, 1})}, f32({}, {NaN}), {1, 0, 0});
   expectKernel("reduce_min", {make<uint8_t>({0}, {})}, make<uint8_t>({}, {255}), {1, 0, 0});
   expectKernel("reduce_min", {boolean({2, 2}, {0, 1, 1, 1})}, boolean({2}, {0, 1}), {1, 1, 0});
 }
@@ -56,15 +56,15 @@ TEST(ReferenceKernel, arg_max) {
   expectKernel("arg_max", {f32({2, 3}, {1, 3, 3, 5, 4, 5})}, i64({2}, {1, 0}), {1, 0, 0});
   expectKernel("arg_max", {f32({2, 3}, {1, 3, 3, 5, 4, 5})}, i64({2, 1}, {2, 2}), {-1, 1, 1});
   expectKernel("arg_max", {f32({2, 3}, {1, 3, 3, 5, 4, 5})}, i64({3}, {1, 1, 1}), {0, 0, 0});
-  expectKernel("arg_max", {f32({5}, {2, nan, 7, nan, 1})}, i64({}, {1}), {0, 0, 0});
-  expectKernel("arg_max", {f32({5}, {2, nan, 7, nan, 1})}, i64({}, {3}), {0, 0, 1});
-  expectKernel("arg_max", {f32({3}, {nan, nan, nan})}, i64({}, {0}), {0, 0, 0});
+  expectKernel("arg_max", {f32({5}, {2, NaN, 7, NaN, 1})}, i64({}, {1}), {0, 0, 0});
+  expectKernel("arg_max", {f32({5}, {2, NaN, 7, NaN, 1})}, i64({}, {3}), {0, 0, 1});
+  expectKernel("arg_max", {f32({3}, {NaN, NaN, NaN})}, i64({}, {0}), {0, 0, 0});
   expectKernel("arg_max", {f32({0, 3}, {})}, i64({0}, {}), {1, 0, 0});
   expectFault("arg_max", {f32({2, 0}, {})}, i64({2}, {0, 0}), {1, 0, 0}, LLMC_KERNEL_BAD_SHAPE, 0, 0);
 }
 
 TEST(ReferenceKernel, arg_min) {
-  expectKernel("arg_min", {f32({6}, {4, 2, nan, 6, 1, 3})}, i64({}, {2}), {0, 0, 0});
+  expectKernel("arg_min", {f32({6}, {4, 2, NaN, 6, 1, 3})}, i64({}, {2}), {0, 0, 0});
   expectKernel("arg_min", {i32({4}, {4, -2, 5, -2})}, i64({1}, {1}), {0, 1, 0});
   expectKernel("arg_min", {i32({4}, {4, -2, 5, -2})}, i64({1}, {3}), {0, 1, 1});
 }
@@ -74,7 +74,7 @@ TEST(ReferenceKernel, softmax) {
   expectKernel("softmax", {f32({2, 2}, {0, 1, 5, 4})}, f32({2, 2}, {a / total, 1 / total, 1 / total, a / total}), {1}, {}, 0x1p-23);
   expectKernel("softmax", {f32({2, 2}, {0, 5, 1, 4})}, f32({2, 2}, {a / total, 1 / total, 1 / total, a / total}), {-2}, {}, 0x1p-23);
   expectKernel("softmax", {f32({3}, {1e30, -1e30, -inf})}, f32({3}, {1, 0, 0}), {0});
-  expectKernel("softmax", {f32({2, 2}, {-inf, -inf, nan, 0})}, f32({2, 2}, {nan, nan, nan, nan}), {1});
+  expectKernel("softmax", {f32({2, 2}, {-inf, -inf, NaN, 0})}, f32({2, 2}, {NaN, NaN, NaN, NaN}), {1});
   expectKernel("softmax", {f64({1, 2}, {1000, 1000})}, f64({1, 2}, {0.5, 0.5}), {1});
   expectKernel("softmax", {f32({2, 0}, {})}, f32({2, 0}, {}), {1});
   expectKernel("softmax", {make<Half>({4}, {1, 1, 1, 1})}, make<Half>({4}, {0.25, 0.25, 0.25, 0.25}), {0});

@@ -87,7 +87,7 @@ void expectFault(const char *mnemonic, const std::vector<Tensor> &inputs, const 
                  int32_t status, int32_t operand, int64_t value);
 
 inline constexpr double inf = std::numeric_limits<double>::infinity();
-inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double NaN = std::numeric_limits<double>::quiet_NaN();
 
 } // namespace llmc::test
 

@@ -61,9 +61,12 @@ endfunction()
 add_custom_target(LlmcIncGen)
 
 # Dialect <name>: <name>Base.td (the dialect), <name>Attrs.td, <name>Interfaces.td, and one <family>Ops.td per family, each
-# with its own generated op files.
+# with its own generated op files. LIBRARY: the target, Llmc<name> by default.
 function(llmc_add_dialect name)
-  cmake_parse_arguments(ARG "ATTRS;TYPES;INTERFACES;ENUMS" "" "FAMILIES;SRCS;USES" ${ARGN})
+  cmake_parse_arguments(ARG "ATTRS;TYPES;INTERFACES;ENUMS" "LIBRARY" "FAMILIES;SRCS;USES" ${ARGN})
+  if(NOT ARG_LIBRARY)
+    set(ARG_LIBRARY Llmc${name})
+  endif()
   string(TOLOWER ${name} ns)
   set(LLVM_TARGET_DEFINITIONS ${name}Base.td)
   mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${ns})
@@ -95,9 +98,9 @@ function(llmc_add_dialect name)
   endforeach()
   add_public_tablegen_target(Llmc${name}IncGen)
   add_dependencies(LlmcIncGen Llmc${name}IncGen)
-  llmc_add_mlir_library(Llmc${name} SRCS ${ARG_SRCS} TABLEGEN Llmc${name}IncGen USES ${ARG_USES})
+  llmc_add_mlir_library(${ARG_LIBRARY} SRCS ${ARG_SRCS} TABLEGEN Llmc${name}IncGen USES ${ARG_USES})
   # Generated op classes are much code that runs rarely.
-  target_compile_options(Llmc${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${ARG_LIBRARY} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 function(llmc_add_passes name)

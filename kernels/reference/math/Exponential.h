@@ -79,12 +79,16 @@ inline DoubleDouble tanhOf(double x) { // |x| < 40
 }
 
 inline ScaledDouble sinhOf(double x) { // |x| < 2000
-  if (x > -40 && x < 40) {
-    DoubleDouble e = expm1Wide(DoubleDouble{x});
-    return {e + e / (e + DoubleDouble{1}), -1};
+  double positive = __builtin_fabs(x);
+  ScaledDouble result;
+  if (positive < 40) {
+    DoubleDouble e = expm1Wide(DoubleDouble{positive});
+    result = {e + e / (e + DoubleDouble{1}), -1};
+  } else {
+    result = expScaled(DoubleDouble{positive});
+    --result.power;
   }
-  ScaledDouble e = expScaled(DoubleDouble{x < 0 ? -x : x});
-  return {x < 0 ? -e.value : e.value, e.power - 1};
+  return {x < 0 ? -result.value : result.value, result.power};
 }
 
 inline ScaledDouble coshOf(double x) { // |x| < 2000

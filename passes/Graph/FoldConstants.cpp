@@ -1,0 +1,76 @@
+// Constant subgraphs -> constants.
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Graph/Passes.h"
+
+using namespace mlir;
+
+namespace llmc {
+#define GEN_PASS_DEF_FOLDCONSTANTSPASS
+#include "passes/Graph/Passes.h.inc"
+namespace {
+
+int64_t bytesOf(ShapedType type) { return type.getNumElements() * graph::elementBytes(type.getElementType()); }
+
+/// Values of all operands, null where an optional operand is absent: kernels go by position.
+FailureOr<SmallVector<ElementsAttr>> constantOperands(Operation *op) {
+  SmallVector<ElementsAttr> operands;
+  for (Value value : op->getOperands()) {
+    ElementsAttr constant;
+    if (!matchPattern(value, m_Constant(&constant)))
+      return failure();
+    operands.push_back(constant);
+  }
+  auto segments = dyn_cast_if_present<DenseI32ArrayAttr>(op->getInherentAttr("operandSegmentSizes").value_or(Attribute()));
+  if (segments)
+    for (auto [i, size] : llvm::enumerate(segments.asArrayRef()))
+      if (size == 0)
+        operands.insert(operands.begin() + i, ElementsAttr());
+  return operands;
+}
+
+/// op(constants) -> constant
+struct EvaluateOp final : OpInterfaceRewritePattern<graph::ReferenceEvalOpInterface> {
+  EvaluateOp(MLIRContext *context, int64_t maxBytes) : OpInterfaceRewritePattern(context), maxBytes(maxBytes) {}
+
+  LogicalResult matchAndRewrite(graph::ReferenceEvalOpInterface op, PatternRewriter &rewriter) const override {
+    FailureOr<SmallVector<ElementsAttr>> operands = constantOperands(op);
+    if (failed(operands))
+      return rewriter.notifyMatchFailure(op, "an operand is not constant");
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type || !type.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "the shape of the result is not static");
+    int64_t inputBytes = 0;
+    for (ElementsAttr operand : *operands)
+      inputBytes += operand ? bytesOf(operand.getShapedType()) : 0;
+    if (bytesOf(type) > std::max<int64_t>(maxBytes, inputBytes)) {
+      remark::missed(op->getLoc(), remark::RemarkOpts::name("NotFolded").category("graph-fold-constants"))
+          << remark::reason("the result would be larger than max-bytes and the inputs") << remark::metric("bytes", bytesOf(type));
+      return rewriter.notifyMatchFailure(op, "result exceeds max-bytes and its inputs");
+    }
+    FailureOr<ElementsAttr> value = graph::evaluate(op, *operands);
+    if (failed(value))
+      return rewriter.notifyMatchFailure(op, "the reference kernel has no value for these operands");
+    remark::passed(op->getLoc(), remark::RemarkOpts::name("Folded").category("graph-fold-constants"))
+        << remark::metric("elements", type.getNumElements());
+    rewriter.replaceOpWithNewOp<graph::ConstantOp>(op, *value);
+    return success();
+  }
+
+  int64_t maxBytes;
+};
+
+struct FoldConstantsPass : impl::FoldConstantsPassBase<FoldConstantsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<EvaluateOp>(&getContext(), maxBytes);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace llmc

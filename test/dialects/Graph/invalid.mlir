@@ -1,0 +1,159 @@
+// RUN: llmc-opt %s --split-input-file --verify-diagnostics
+
+func.func @inner_sizes_differ(%x: tensor<2x4xf32>, %y: tensor<3x5xf32>) {
+  // expected-error @+2 {{columns of lhs and rows of rhs differ: 4 and 3}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %z = graph.matmul %x, %y : (tensor<2x4xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_of_a_scalar(%x: tensor<f32>, %y: tensor<3x5xf32>) {
+  // expected-error @+2 {{multiplies a scalar: ranks are 0 and 2}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %z = graph.matmul %x, %y : (tensor<f32>, tensor<3x5xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @dims_do_not_broadcast(%x: tensor<2x4xf32>, %y: tensor<3xf32>) {
+  // expected-error @+2 {{dims do not broadcast: 4 and 3}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %z = graph.add %x, %y : (tensor<2x4xf32>, tensor<3xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @element_types_differ(%x: tensor<4xf32>, %y: tensor<4xf64>) {
+  // expected-error @+2 {{element types differ: f32 and f64}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %z = graph.add %x, %y : (tensor<4xf32>, tensor<4xf64>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @printed_type_contradicts_inference(%x: tensor<?x4xf32>) {
+  // expected-error @+2 {{are incompatible with return type(s) of operation}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.relu %x : tensor<?x4xf32> -> tensor<2x5xf32>
+  return
+}
+
+// -----
+
+func.func @logic_of_floats(%x: tensor<4xf32>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor of 1-bit signless integer values}}
+  %y = graph.not %x : tensor<4xf32> -> tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @window_exceeds_input(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x3x3xf32>) {
+  // expected-error @+2 {{window of 3 (dilation 2) exceeds the padded input of 4}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 2, 2>}
+    : (tensor<1x1x4x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x1x1xf32>
+  return
+}
+
+// -----
+
+func.func @groups_do_not_divide(%x: tensor<1x6x4x4xf32>, %w: tensor<4x2x1x1xf32>) {
+  // expected-error @+2 {{4 output channels do not divide into 3 groups}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 3 : i64}
+    : (tensor<1x6x4x4xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @channels_differ(%x: tensor<1x6x4x4xf32>, %w: tensor<4x5x1x1xf32>) {
+  // expected-error @+2 {{input channels and group * weight channels differ: 6 and 5}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+    : (tensor<1x6x4x4xf32>, tensor<4x5x1x1xf32>) -> tensor<1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @too_few_pads(%x: tensor<1x1x4x4xf32>) {
+  // expected-error @+2 {{expects 2 strides and dilations and 4 pads}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1, 1>}
+    : tensor<1x1x4x4xf32> -> tensor<1x1x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @not_a_permutation(%x: tensor<2x4xf32>) {
+  // expected-error @+2 {{perm is not a permutation}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.transpose %x {perm = array<i64: 0, 0>} : tensor<2x4xf32> -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @axes_descend(%x: tensor<2x4xf32>) {
+  // expected-error @+2 {{axes are not ascending}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.reduce_sum %x {axes = array<i64: 1, 0>} : tensor<2x4xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @axis_beyond_rank(%x: tensor<2x4xf32>) {
+  // expected-error @+2 {{axis 2 of a tensor of rank 2}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.softmax %x {axis = 2 : i64} : tensor<2x4xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @view_changes_the_number_of_elements(%x: tensor<2x4xf32>) {
+  // expected-error @+2 {{8 elements viewed as 9}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.view %x {dims = [#graph.expr<"9">]} : tensor<2x4xf32> -> tensor<9xf32>
+  return
+}
+
+// -----
+
+func.func @squeeze_of_a_large_dim(%x: tensor<2x4xf32>) {
+  // expected-error @+2 {{dim 1 to drop is not 1: 4 and 1}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.squeeze %x {axes = array<i64: 1>} : tensor<2x4xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @concat_of_different_dims(%x: tensor<2x4xf32>, %y: tensor<2x5xf32>) {
+  // expected-error @+2 {{dim 1 of operand 1 differs: 4 and 5}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %z = graph.concat %x, %y {axis = 0 : i64} : (tensor<2x4xf32>, tensor<2x5xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @call_of_nothing(%x: tensor<4xf32>) {
+  // expected-error @+1 {{calls @missing, which is not a function}}
+  %y = graph.dispatch @missing(%x) sizes [] dims [[#graph.expr<"4">]] : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{invalid dim expression: expected an expression}}
+func.func private @broken_expression(tensor<?xf32> {graph.dims = [#graph.expr<"N + ">]})

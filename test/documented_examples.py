@@ -1,0 +1,69 @@
+"""Prints the ```mlir examples of op documentation (stdin: mlir-tblgen -gen-op-doc) as a module of one function per op.
+
+Every op must have one. An example may use values that it does not define: they become arguments, with the types that the op's own type list gives. Lines
+that declare functions go before the function.
+"""
+import re
+import sys
+
+VALUE = re.compile(r"%\w+")
+
+
+def split_top_level(text):
+    """Splits at the commas outside of all brackets."""
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char in "<([{") - (char in ">)]}" and text[i - 1 : i + 1] != "->")
+        if char == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [part.strip() for part in parts + [text[start:]] if part.strip()]
+
+
+def operand_types(statement):
+    """Types of the operands, from `: type -> ...`, `: (types) -> ...` at the end of a statement."""
+    types = re.split(r"\s:\s(?![^{]*\})", statement)[-1].rsplit("->", 1)[0].strip()
+    return split_top_level(types[1:-1] if types.startswith("(") else types)
+
+
+def statements(example):
+    """Joins each statement with the lines that continue it."""
+    joined = []
+    for line in example.strip().splitlines():
+        if re.match(r"\s*(%|func\.func)", line) or not joined:
+            joined.append(line.strip())
+        else:
+            joined[-1] += " " + line.strip()
+    return joined
+
+
+def as_function(name, example):
+    declarations, body, arguments, defined = [], [], {}, set()
+    for statement in statements(example):
+        if statement.startswith("func.func"):
+            declarations.append(statement)
+            continue
+        result, _, expression = statement.partition(" = ")
+        for value, kind in zip(VALUE.findall(expression), operand_types(expression)):
+            if value not in defined:
+                arguments[value] = kind
+        defined.add(result)
+        body.append("  " + statement)
+    signature = ", ".join(f"{value}: {kind}" for value, kind in arguments.items())
+    return "\n".join([*declarations, f"func.func @{name}({signature}) {{", *body, "  return", "}"])
+
+
+def main():
+    sections = re.split(r"^### `", sys.stdin.read(), flags=re.M)[1:]
+    if not sections:
+        sys.exit("no op documentation on standard input")
+    for section in sections:
+        op = section.partition("`")[0]
+        examples = re.findall(r"```mlir\n(.*?)```", section, re.S)
+        if not examples:
+            sys.exit(f"{op} has no example")
+        for i, example in enumerate(examples):
+            print(as_function(f"{op.replace('.', '_')}_{i}", example))
+
+
+main()

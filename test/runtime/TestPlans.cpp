@@ -1,0 +1,91 @@
+//===- TestPlans.cpp - Plans that several tests use ---------------------------------------------------------------===//
+
+#include "test/runtime/PlanBuilder.h"
+
+namespace llmc::test {
+
+using plan::DType;
+
+PlanBuilder addReluPlan(std::vector<int> levels, bool openPlacement) {
+  PlanBuilder b(levels);
+  uint32_t n = b.inputDim("batch", 0, 0, 1, 64), four = b.constant(4), elements = b.mul(n, four);
+  uint32_t bytes = b.mul(elements, four);
+  uint32_t x = b.input("a", DType::F32, {n, four}, bytes, {"batch", ""});
+  uint32_t y = b.input("b", DType::F32, {n, four}, bytes, {"batch", ""});
+  uint32_t sum = b.arena(DType::F32, bytes, openPlacement ? kNone : b.constant(64), "sum");
+  uint32_t out = b.output("y", DType::F32, {n, four}, bytes);
+  b.dispatch("add", {x, y, sum}, {elements}, "Add_0");
+  b.dispatch("relu", {sum, out}, {elements}, "Relu_1");
+  return b;
+}
+
+PlanBuilder compressPlan() {
+  PlanBuilder b;
+  uint32_t n = b.inputDim("n", 0, 0, 0, 1000), four = b.constant(4), eight = b.constant(8), zero = b.constant(0);
+  uint32_t x = b.input("x", DType::F32, {n}, b.mul(n, four));
+  uint32_t number = b.arena(DType::I64, eight);
+  uint32_t count = b.readSymbol("count", 0, 1000), bytes = b.mul(count, four);
+  uint32_t kept = b.arena(DType::F32, bytes, kNone, "kept");
+  uint32_t y = b.output("y", DType::F32, {count}, bytes);
+  b.dispatch("count_positive", {x, number}, {n}, "NonZero_0");
+  b.readScalar(number, zero, count);
+  b.dispatch("compress", {x, kept}, {n, count}, "Compress_1");
+  b.dispatch("relu", {kept, y}, {count}, "Relu_2");
+  return b;
+}
+
+/// Sums a row of `steps` picks from a table into y, by a loop; then, if `flag`, doubles it, else clears it:
+///   acc = 0; for (t = 0; t < steps; ++t) acc = acc + table[t]; y = flag ? acc + acc : 0
+/// table: a constant f32[8, 4]; steps: an i64 input read at run time, 0..8; flag: a bool input.
+PlanBuilder everythingPlan() {
+  PlanBuilder b;
+  uint32_t one = b.constant(1), four = b.constant(4), eight = b.constant(8), sixteen = b.constant(16);
+  uint32_t zero = b.constant(0);
+  uint32_t stepsIn = b.input("steps", DType::I64, {}, eight);
+  uint32_t flag = b.input("flag", DType::BOOL, {}, one);
+  std::vector<float> values(32);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = float(i);
+  uint32_t table = b.weights("table", DType::F32, values);
+  uint32_t start = b.arena(DType::F32, sixteen, kNone, "start");
+  uint32_t acc = b.arena(DType::F32, sixteen, kNone, "acc");
+  uint32_t y = b.output("y", DType::F32, {four}, sixteen);
+  b.fill(start, 0, 4);
+  uint32_t trips = b.readSymbol("trips", INT64_MIN, INT64_MAX);
+  b.readScalar(stepsIn, zero, trips);
+  b.check(trips, plan::Cmp::GE, 0, "steps must not be negative");
+
+  uint32_t body = b.newBlock(), thenBlock = b.newBlock(), elseBlock = b.newBlock();
+  plan::LoopT loop;
+  loop.trip = trips;
+  loop.max_trip = 8;
+  loop.body_block = body;
+  loop.arguments = {sixteen};
+  loop.carried_init = {start};
+  loop.carried_out = {acc};
+  loop.iteration = 0;
+  b.inBlock(body);
+  uint32_t t = b.argument("t"), rowBytes = b.argument("row_bytes"), zeroHere = b.constant(0), fourHere = b.constant(4);
+  uint32_t accHere = b.view(DType::F32, acc, zeroHere, rowBytes);
+  uint32_t row = b.view(DType::F32, table, b.mul(t, rowBytes), rowBytes);
+  uint32_t next = b.arena(DType::F32, rowBytes, kNone, "next");
+  b.dispatch("add", {accHere, row, next}, {fourHere}, "body/Add");
+  loop.carried_yield = {next};
+  b.inBlock(0);
+  b.loop(std::move(loop));
+
+  b.inBlock(thenBlock);
+  uint32_t sizeThen = b.constant(16), zeroThen = b.constant(0), fourThen = b.constant(4);
+  uint32_t accThen = b.view(DType::F32, acc, zeroThen, sizeThen), yThen = b.view(DType::F32, y, zeroThen, sizeThen);
+  b.dispatch("add", {accThen, accThen, yThen}, {fourThen}, "then/Add");
+  b.inBlock(elseBlock);
+  uint32_t sizeElse = b.constant(16), zeroElse = b.constant(0);
+  uint32_t yElse = b.view(DType::F32, y, zeroElse, sizeElse);
+  b.fill(yElse, 0, 4);
+  b.inBlock(0);
+  b.branch(flag, thenBlock, elseBlock);
+  b.barrier();
+  return b;
+}
+
+} // namespace llmc::test
