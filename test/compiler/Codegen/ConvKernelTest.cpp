@@ -181,6 +181,21 @@ TEST_P(ConvKernel, Groups) {
     run({.batch = 2, .channels = 6, .outputs = 9, .kernel = kernel, .pad = kernel / 2, .groups = 3, .residual = true});
 }
 
+TEST_P(ConvKernel, Depthwise) {
+  for (int64_t kernel : {1, 3, 5})
+    for (int64_t stride : {1, 2})
+      for (int64_t dilation : {1, 2})
+        for (int64_t width : {1, 4, 9, 22})
+          run({.batch = 2, .height = 7, .width = width, .channels = 21, .outputs = 21, .kernel = kernel, .stride = stride,
+               .pad = kernel / 2 * dilation, .dilation = dilation, .groups = 21, .residual = true});
+}
+
+TEST_P(ConvKernel, DepthwiseOfSizesKnownAtRunTime) {
+  for (int64_t width : {2, 9, 30})
+    run({.batch = 2, .height = 7, .width = width, .channels = 33, .outputs = 33, .pad = 1, .groups = 33, .dynamicSizes = true});
+  run({.channels = 9, .outputs = 9, .pad = 1, .groups = 9, .packed = false});
+}
+
 TEST_P(ConvKernel, WeightsOfTheRun) {
   run({.channels = 5, .outputs = 35, .pad = 1, .packed = false});
   run({.channels = 6, .outputs = 70, .pad = 1, .groups = 2, .packed = false});
