@@ -180,4 +180,10 @@ LogicalResult Epilogue::store(KernelBuilder &kb, const Nest &nest, const TileOfR
   return status;
 }
 
+LogicalResult Epilogue::store(KernelBuilder &kb, const Nest &nest, const TileOfResult &tile, const Lanes &lanes,
+                              ArrayRef<Value> values) const {
+  assert(tile.vectors == 1 && "one vector per row");
+  return Applier(kb, *this, nest, tile).column(0, lanes, values);
+}
+
 } // namespace llmc::cpu

@@ -28,6 +28,9 @@ public:
   /// Applies the ops to the root's values `sums`, row by row, and stores what comes out. Fails, with an error, on a body that has
   /// no vector form.
   mlir::LogicalResult store(KernelBuilder &kb, const Nest &nest, const TileOfResult &tile, llvm::ArrayRef<mlir::Value> sums) const;
+  /// The same for a tile of one vector per row, of which `lanes` take part.
+  mlir::LogicalResult store(KernelBuilder &kb, const Nest &nest, const TileOfResult &tile, const Lanes &lanes,
+                            llvm::ArrayRef<mlir::Value> values) const;
 
 private:
   /// Where an operand comes from: a value computed here, a tensor in memory, or a scalar.

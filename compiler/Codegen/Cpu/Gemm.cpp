@@ -133,7 +133,7 @@ private:
   }
 
   void emitTileOf(int64_t rowCount, SmallVector<Value> indices, Value row, Value right) {
-    MicrokernelSpec spec{kb.level.lanes(4), kb.level.fma, rowCount, strategy.tileVectors, 1};
+    MicrokernelSpec spec{kb.level.lanes(4), rowCount, strategy.tileVectors, 1};
     MicrokernelOperands operands;
     if (!gemm.segments.isConstant(1))
       operands.segments = kb.index(gemm.segments);

@@ -10,6 +10,8 @@ namespace {
 constexpr KernelTemplate kTemplates[] = {
     {"contraction", hasContraction, emitContraction},
     {"conv", hasConv, emitConv},
+    {"depthwise", hasDepthwise, emitDepthwise},
+    {"pool", hasPool, emitPool},
     {"elementwise", isElementwise, emitElementwise},
     {"rows", isRowGroup, emitRowGroup},
     {"gather", isGather, emitGather},

@@ -58,14 +58,8 @@ private:
       Value scalar = load(element, at(rows[r], offset));
       Value splat = vector::BroadcastOp::create(b, vector, scalar);
       for (int64_t v = 0; v < spec.vectors; ++v)
-        sums[r * spec.vectors + v] = multiplyAdd(splat, columns[v], sums[r * spec.vectors + v]);
+        sums[r * spec.vectors + v] = vector::FMAOp::create(b, splat, columns[v], sums[r * spec.vectors + v]);
     }
-  }
-
-  Value multiplyAdd(Value lhs, Value rhs, Value sum) {
-    if (spec.fma)
-      return vector::FMAOp::create(b, lhs, rhs, sum);
-    return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, lhs, rhs));
   }
 
   Value constant(int64_t value) {

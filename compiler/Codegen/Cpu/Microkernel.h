@@ -2,8 +2,8 @@
 //
 // Every accumulator is its own SSA value of the native 1-D vector type, carried through the loops as an iter_arg: wider or odd
 // vector types make LLVM shuffle and spill. Sums start at 0 and run over segments, then over k ascending, one fused
-// multiply-add each (a multiply and an add where the level has no FMA), so that an element's bits depend on neither the tile
-// that holds it nor the way the work is split.
+// multiply-add each (which levels without FMA lower to a multiplication and an addition), so that an element's bits depend on
+// neither the tile that holds it nor the way the work is split.
 #ifndef LLMC_COMPILER_CODEGEN_CPU_MICROKERNEL_H
 #define LLMC_COMPILER_CODEGEN_CPU_MICROKERNEL_H
 
@@ -17,7 +17,6 @@ constexpr int64_t panelColumns = 32;
 
 struct MicrokernelSpec {
   int64_t lanes = 8;     // of the native vector
-  bool fma = true;       // whether the level has fused multiply-add
   int64_t rows = 6;      // of the left operand in the tile
   int64_t vectors = 2;   // of columns in the tile
   int64_t unroll = 1;    // k steps per iteration of the inner loop; `depth` must be a multiple of it

@@ -9,7 +9,8 @@ namespace llmc::cpu {
 
 /// Spatial geometry of a window op; one entry per spatial dim.
 struct Window {
-  llvm::SmallVector<int64_t, 3> kernel, strides, dilations, pads; // pads: before each dim
+  llvm::SmallVector<int64_t, 3> kernel, strides, dilations;
+  llvm::SmallVector<int64_t, 3> pads, padsEnd; // before and after each dim
 
   static Window of(llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
                    llvm::ArrayRef<int64_t> pads) {
@@ -19,6 +20,7 @@ struct Window {
     window.strides.assign(strides.begin(), strides.end());
     window.dilations.assign(dilations.begin(), dilations.end());
     window.pads.assign(pads.begin(), pads.begin() + rank);
+    window.padsEnd.assign(pads.begin() + rank, pads.end());
     return window;
   }
 
@@ -39,14 +41,15 @@ struct Window {
   mlir::Value origin(KernelBuilder &kb, unsigned d, mlir::Value position) const {
     return kb.sub(kb.mul(position, kb.index(strides[d])), kb.index(pads[d]));
   }
-  /// Taps [first, last) of dim `d` that lie inside an input of `size`, from the origin on.
+  /// How many taps of dim `d` lie less than `distance` (i64, may be negative) beyond the origin.
+  mlir::Value tapsWithin(KernelBuilder &kb, unsigned d, mlir::Value distance) const {
+    mlir::Value reach = kb.add(kb.max(distance, kb.index(0)), kb.index(dilations[d] - 1));
+    return kb.min(kb.div(reach, kb.index(dilations[d])), kb.index(kernel[d]));
+  }
+  /// Taps [first, last) of dim `d` that lie inside an input of `size`.
   std::pair<mlir::Value, mlir::Value> tapsInside(KernelBuilder &kb, unsigned d, mlir::Value origin, mlir::Value size) const {
-    mlir::Value zero = kb.index(0), step = kb.index(dilations[d]), round = kb.index(dilations[d] - 1);
-    // ceil(-origin / step) and ceil((size - origin) / step), clipped: both numerators are made non-negative first.
-    mlir::Value first = kb.div(kb.add(kb.max(kb.sub(zero, origin), zero), round), step);
-    mlir::Value last = kb.div(kb.add(kb.max(kb.sub(size, origin), zero), round), step);
-    last = kb.min(last, kb.index(kernel[d]));
-    return {kb.min(first, last), last};
+    mlir::Value last = tapsWithin(kb, d, kb.sub(size, origin));
+    return {kb.min(tapsWithin(kb, d, kb.sub(kb.index(0), origin)), last), last};
   }
 };
 

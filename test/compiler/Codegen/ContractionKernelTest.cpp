@@ -1,7 +1,6 @@
 // Matrix products against plain loops, equal to the bit, for packed and run-time right operands at all tails.
-#include "compiler/Codegen/Cpu/Packing.h"
 #include "test/compiler/Codegen/KernelHarness.h"
-#include "test/compiler/Codegen/TensorText.h"
+#include "test/compiler/Codegen/MatrixText.h"
 #include <cmath>
 
 using namespace llmc;
@@ -9,69 +8,10 @@ using namespace llmc::test;
 
 namespace {
 
-struct MatMul {
-  int64_t batch = 1, rows, depth, columns;
-  bool dynamicRows = false;    // rows are index argument 0
-  bool transposed = false;     // the right operand is [columns, depth]
-  bool batchedRight = false;   // the right operand has the batch dim too
-  std::string encoding = "";   // of the right operand
-  bool epilogue = false;       // + bias, relu, + residual
-};
-
-int64_t rightSize(const MatMul &c) { return (c.batchedRight ? c.batch : 1) * c.depth * c.columns; }
-
-std::string textOf(const MatMul &c) {
-  TestDim b{c.batch}, m{c.rows, c.dynamicRows ? 0 : -1}, k{c.depth}, n{c.columns};
-  std::vector<TestDim> right = c.transposed ? std::vector<TestDim>{n, k} : std::vector<TestDim>{k, n};
-  std::string rightMap = c.transposed ? "d2, d3" : "d3, d2";
-  if (c.batchedRight) {
-    right.insert(right.begin(), b);
-    rightMap = "d0, " + rightMap;
-  }
-  std::vector<TestDim> result = {b, m, n};
-  std::string type = tensorType(result);
-  std::string text = "func.func private @k(%a: " + tensorArgument({b, m, k}) + ", %b: " + tensorArgument(right, c.encoding);
-  if (c.epilogue)
-    text += ", %bias: " + tensorArgument({n}) + ", %residual: " + tensorArgument(result);
-  text += std::string(c.dynamicRows ? ", %s0: index" : "") + ") -> (" + tensorArgument(result) + ") attributes {graph.dispatch} {\n";
-  text += "%zero = arith.constant 0.0 : f32\n%empty = tensor.empty(" + std::string(c.dynamicRows ? "%s0" : "") + ") : " + type + "\n";
-  text += "%init = linalg.fill ins(%zero : f32) outs(%empty : " + type + ") -> " + type + "\n";
-  text += "%c = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (" +
-          rightMap + ")>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], "
-          "iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b : " +
-          tensorType({b, m, k}) + ", " + tensorType(right) + ") outs(%init : " + type + ") {\n" +
-          "^bb0(%x: f32, %y: f32, %sum: f32):\n %p = arith.mulf %x, %y : f32\n %q = arith.addf %sum, %p : f32\n"
-          " linalg.yield %q : f32 } -> " + type + "\n";
-  if (!c.epilogue)
-    return text + "return %c : " + type + "\n}\n";
-  text += "%r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d2)>, "
-          "affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], "
-          "iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} ins(%c, %bias, %residual : " + type + ", " +
-          tensorType({n}) + ", " + type + ") outs(%empty : " + type + ") {\n" +
-          "^bb0(%x: f32, %y: f32, %z: f32, %o: f32):\n %p = arith.addf %x, %y : f32\n %q = arith.maximumf %p, %zero : f32\n"
-          " %s = arith.addf %q, %z : f32\n linalg.yield %s : f32 } -> " + type + "\n";
-  return text + "return %r : " + type + "\n}\n";
-}
-
-std::vector<float> packed(const MatMul &c, const std::vector<float> &right) {
-  auto encoding = cpu::Encoding::parse(c.encoding);
-  std::vector<int64_t> dims = c.transposed ? std::vector<int64_t>{c.columns, c.depth} : std::vector<int64_t>{c.depth, c.columns};
-  if (c.batchedRight)
-    dims.insert(dims.begin(), c.batch);
-  std::vector<float> result;
-  cpu::pack(*encoding, llvm::ArrayRef(reinterpret_cast<const char *>(right.data()), right.size() * 4), dims,
-            [&](llvm::ArrayRef<char> piece) {
-              auto *floats = reinterpret_cast<const float *>(piece.data());
-              result.insert(result.end(), floats, floats + piece.size() / 4);
-            });
-  EXPECT_EQ(static_cast<int64_t>(result.size() * 4), cpu::packedBytes(*encoding, dims));
-  return result;
-}
-
 struct Data {
   std::vector<float> left, right, bias, residual;
   explicit Data(const MatMul &c)
-      : left(randomFloats(c.batch * c.rows * c.depth, 1)), right(randomFloats(rightSize(c), 2)),
+      : left(randomFloats(c.batch * c.rows * c.depth, 1)), right(randomFloats((c.batchedRight ? c.batch : 1) * c.depth * c.columns, 2)),
         bias(randomFloats(c.columns, 3)), residual(randomFloats(c.batch * c.rows * c.columns, 4)) {}
 };
 
@@ -103,7 +43,8 @@ void check(const MatMul &c, mlir::MLIRContext &context, const CpuLevel &level) {
   CompiledKernels kernels(*module, level);
   ASSERT_TRUE(kernels.good());
   Data data(c);
-  std::vector<float> right = c.encoding.empty() ? data.right : packed(c, data.right), wanted = expected(c, data, level.fma);
+  std::vector<float> right = packed(c.encoding, data.right, rightDims(c)), wanted = expected(c, data, level.fma);
+  EXPECT_EQ(static_cast<int64_t>(right.size() * 4), cpu::packedBytes(*cpu::Encoding::parse(c.encoding), rightDims(c)));
   for (int64_t calls : {1, 3}) {
     std::vector<float> result(wanted.size() + 1, 7.0f);
     std::vector<void *> pointers = {data.left.data(), right.data()};

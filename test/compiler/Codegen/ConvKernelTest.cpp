@@ -1,73 +1,12 @@
 // Convolutions over channels-last tensors against plain loops, equal to the bit, for windows that overlap the border in every way.
-#include "compiler/Codegen/Cpu/Packing.h"
 #include "test/compiler/Codegen/KernelHarness.h"
-#include "test/compiler/Codegen/TensorText.h"
+#include "test/compiler/Codegen/MatrixText.h"
 #include <cmath>
 
 using namespace llmc;
 using namespace llmc::test;
 
 namespace {
-
-struct Conv {
-  int64_t batch = 1, height = 5, width = 6, channels = 3, outputs = 8;
-  int64_t kernel = 3, stride = 1, pad = 0, dilation = 1, groups = 1;
-  bool packed = true;
-  bool dynamicSizes = false; // batch, height, width, and those of the result, are index arguments
-  bool bias = true;
-  bool residual = false; // relu(y + residual)
-
-  int64_t outputSize(int64_t size) const { return (size + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; }
-  int64_t outputHeight() const { return outputSize(height); }
-  int64_t outputWidth() const { return outputSize(width); }
-  int64_t resultSize() const { return batch * outputHeight() * outputWidth() * outputs; }
-  std::string encoding() const {
-    if (!packed)
-      return "";
-    if (groups > 1 && groups == channels && outputs == channels)
-      return "dw";
-    return groups == 1 ? "p32.conv" : "p32.conv:" + std::to_string(groups);
-  }
-  std::vector<int64_t> weightDims() const { return {outputs, channels / groups, kernel, kernel}; }
-};
-
-std::string textOf(const Conv &c) {
-  auto symbol = [&](int k) { return c.dynamicSizes ? k : -1; };
-  std::vector<TestDim> input = {{c.batch, symbol(0)}, {c.height, symbol(1)}, {c.width, symbol(2)}, {c.channels}};
-  std::vector<TestDim> result = {{c.batch, symbol(0)}, {c.outputHeight(), symbol(3)}, {c.outputWidth(), symbol(4)}, {c.outputs}};
-  std::vector<TestDim> weight;
-  for (int64_t dim : c.weightDims())
-    weight.push_back({dim});
-  auto list = [](std::initializer_list<int64_t> values) {
-    std::string text = "array<i64: ";
-    for (int64_t value : values)
-      text += (text.back() == ' ' ? "" : ", ") + std::to_string(value);
-    return text + ">";
-  };
-  std::string type = tensorType(result);
-  std::string text = "func.func private @k(%x: " + tensorArgument(input) + ", %w: " + tensorArgument(weight, c.encoding());
-  if (c.bias)
-    text += ", %bias: " + tensorArgument({{c.outputs}});
-  if (c.residual)
-    text += ", %residual: " + tensorArgument(result);
-  if (c.dynamicSizes)
-    text += ", %s0: index, %s1: index, %s2: index, %s3: index, %s4: index";
-  text += ") -> (" + tensorArgument(result) + ") attributes {graph.dispatch} {\n";
-  text += "%y = graph.conv %x, %w" + std::string(c.bias ? ", %bias" : "") + " {strides = " + list({c.stride, c.stride}) +
-          ", pads = " + list({c.pad, c.pad, c.pad, c.pad}) + ", dilations = " + list({c.dilation, c.dilation}) +
-          ", group = " + std::to_string(c.groups) + " : i64, channels_last} : (" + tensorType(input) + ", " +
-          tensorType(weight) + (c.bias ? ", " + tensorType({{c.outputs}}) : "") + ") -> " + type + "\n";
-  if (!c.residual)
-    return text + "return %y : " + type + "\n}\n";
-  text += "%zero = arith.constant 0.0 : f32\n%empty = tensor.empty(" + std::string(c.dynamicSizes ? "%s0, %s3, %s4" : "") +
-          ") : " + type + "\n";
-  std::string map = "affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>";
-  text += "%r = linalg.generic {indexing_maps = [" + map + ", " + map + ", " + map +
-          "], iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"parallel\"]} ins(%y, %residual : " + type + ", " +
-          type + ") outs(%empty : " + type + ") {\n^bb0(%a: f32, %b: f32, %o: f32):\n %p = arith.addf %a, %b : f32\n"
-          " %q = arith.maximumf %p, %zero : f32\n linalg.yield %q : f32 } -> " + type + "\n";
-  return text + "return %r : " + type + "\n}\n";
-}
 
 struct Data {
   std::vector<float> input, weight, bias, residual;
@@ -107,17 +46,6 @@ std::vector<float> expected(const Conv &c, const Data &data, bool fma) {
   return result;
 }
 
-std::vector<float> packedWeight(const Conv &c, const Data &data) {
-  std::vector<float> result;
-  cpu::pack(*cpu::Encoding::parse(c.encoding()),
-            llvm::ArrayRef(reinterpret_cast<const char *>(data.weight.data()), data.weight.size() * 4), c.weightDims(),
-            [&](llvm::ArrayRef<char> piece) {
-              auto *floats = reinterpret_cast<const float *>(piece.data());
-              result.insert(result.end(), floats, floats + piece.size() / 4);
-            });
-  return result;
-}
-
 void check(const Conv &c, mlir::MLIRContext &context, const CpuLevel &level) {
   SCOPED_TRACE(testing::Message() << level.name.str() << " " << textOf(c));
   mlir::OwningOpRef<mlir::ModuleOp> module = parseDispatches(textOf(c), context);
@@ -125,7 +53,7 @@ void check(const Conv &c, mlir::MLIRContext &context, const CpuLevel &level) {
   CompiledKernels kernels(*module, level);
   ASSERT_TRUE(kernels.good());
   Data data(c);
-  std::vector<float> weight = packedWeight(c, data), wanted = expected(c, data, level.fma);
+  std::vector<float> weight = packed(c.encoding(), data.weight, c.weightDims()), wanted = expected(c, data, level.fma);
   for (int64_t calls : {1, 3}) {
     std::vector<float> result(wanted.size() + 1, 7.0f);
     std::vector<void *> pointers = {data.input.data(), weight.data()};
@@ -179,6 +107,21 @@ TEST_P(ConvKernel, ResidualInRegisters) {
 TEST_P(ConvKernel, Groups) {
   for (int64_t kernel : {1, 3})
     run({.batch = 2, .channels = 6, .outputs = 9, .kernel = kernel, .pad = kernel / 2, .groups = 3, .residual = true});
+}
+
+TEST_P(ConvKernel, Depthwise) {
+  for (int64_t kernel : {1, 3, 5})
+    for (int64_t stride : {1, 2})
+      for (int64_t dilation : {1, 2})
+        for (int64_t width : {1, 4, 9, 22})
+          run({.batch = 2, .height = 7, .width = width, .channels = 21, .outputs = 21, .kernel = kernel, .stride = stride,
+               .pad = kernel / 2 * dilation, .dilation = dilation, .groups = 21, .residual = true});
+}
+
+TEST_P(ConvKernel, DepthwiseOfSizesKnownAtRunTime) {
+  for (int64_t width : {2, 9, 30})
+    run({.batch = 2, .height = 7, .width = width, .channels = 33, .outputs = 33, .pad = 1, .groups = 33, .dynamicSizes = true});
+  run({.channels = 9, .outputs = 9, .pad = 1, .groups = 9, .packed = false});
 }
 
 TEST_P(ConvKernel, WeightsOfTheRun) {
