@@ -85,7 +85,11 @@ public:
   public:
     Lease(TeamPool *pool, std::unique_ptr<Team> team) : pool(pool), held(std::move(team)) {}
     Lease(Lease &&other) = default;
-    Lease &operator=(Lease &&other) = delete;
+    Lease &operator=(Lease &&other) {
+      std::swap(pool, other.pool);
+      std::swap(held, other.held);
+      return *this;
+    }
     ~Lease() {
       if (held)
         pool->giveBack(std::move(held));

@@ -1,6 +1,7 @@
 //===- Bind.cpp - From the dims of the inputs to all numbers of a body --------------------------------------------===//
 
 #include "runtime/exec/LoadedPlan.h"
+#include "runtime/exec/Steps.h"
 #include "runtime/plan/verify/Verify.h"
 #include <algorithm>
 
@@ -117,6 +118,17 @@ Status bindShape(const LoadedBody &body, std::span<const int64_t> dims, ShapeSta
   return {};
 }
 
+/// Of steps whose numbers are not known yet, the answer is yes.
+static bool isParallel(const Program &program, const ShapeState &shape) {
+  return std::any_of(program.steps.begin(), program.steps.end(), [&](const Program::Step &step) {
+    if (step.kind == Program::StepKind::Dispatch)
+      return step.event > kBindEvent || participantsOf(shape.launches[step.index], 2) > 1;
+    if (step.kind == Program::StepKind::Copy)
+      return step.event > kBindEvent || shape.values[program.copies[step.index].length] >= kSplitBytes;
+    return false;
+  });
+}
+
 std::shared_ptr<const Binding> LoadedEntry::find(std::span<const int64_t> dims) {
   std::lock_guard lock(mutex);
   for (auto at = cache.begin(); at != cache.end(); ++at)
@@ -131,9 +143,10 @@ std::shared_ptr<const Binding> LoadedEntry::find(std::span<const int64_t> dims) 
 Result<std::shared_ptr<const Binding>> LoadedEntry::makeBinding(std::span<const int64_t> dims) const {
   Status error;
   for (const auto &body : bodies) {
-    auto binding =
-        std::make_shared<Binding>(Binding{body.get(), {dims.begin(), dims.end()}, body->loaded, body->loadErrors});
+    auto binding = std::make_shared<Binding>(
+        Binding{body.get(), {dims.begin(), dims.end()}, body->loaded, body->loadErrors, false});
     error = bindShape(*body, dims, binding->shape, binding->blockErrors);
+    binding->isParallel = isParallel(body->program, binding->shape);
     if (error.ok())
       return std::shared_ptr<const Binding>(std::move(binding));
   }

@@ -38,6 +38,7 @@ struct Binding {
   std::vector<int64_t> dims; // of all inputs, one after the other
   ShapeState shape;
   std::vector<BlockError> blockErrors;
+  bool isParallel = false; // whether any step may be worth more than one thread: if not, no other thread is woken
 };
 
 class LoadedEntry {

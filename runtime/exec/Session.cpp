@@ -126,7 +126,10 @@ Status Session::prepare() {
 
 Status Session::run() {
   LLMC_TRY(prepare());
-  LLMC_TRY_ASSIGN(TeamPool::Lease lease, plan->device().teams().acquire());
+  TeamPool::Lease lease(nullptr, nullptr);
+  if (binding->isParallel) {
+    LLMC_TRY_ASSIGN(lease, plan->device().teams().acquire());
+  }
   cancelled.store(false, std::memory_order_relaxed);
   LLMC_TRY(execute({*state, outputs, *binding, errors, cancelled, profile}, lease.team()));
   describeOutputs(true);

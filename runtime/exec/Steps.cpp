@@ -6,8 +6,6 @@
 
 namespace llmc::rt {
 
-constexpr int64_t kSplitBytes = 1 << 18; // below this, a barrier costs more than the copy
-
 int32_t callKernel(RunState &state, uint32_t index, WorkRange range, unsigned worker, llmc_error &error) {
   const Program::Dispatch &dispatch = state.program.dispatches[index];
   void *scratch = state.shape.launches[index].scratch > 0 ? state.scratch[worker].data() : nullptr;

@@ -6,6 +6,8 @@
 
 namespace llmc::rt {
 
+inline constexpr int64_t kSplitBytes = 1 << 18; // of a copy: below this, a barrier costs more than the copy
+
 struct WorkRange {
   int64_t begin, end;
 };
