@@ -165,6 +165,27 @@ graph::ShapeInference NodeContext::inferenceFor(ValueRange operands) const {
   return graph::ShapeInference(context(), location, operands, shapes, state.ranges, [](graph::DimExpr, graph::DimExpr) {});
 }
 
+/// What the op computes, if that is small and known already. Later nodes then see the numbers that their own types depend on.
+ElementsAttr NodeContext::smallConstant(Operation *op) const {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type.hasStaticShape() || type.getNumElements() > graph::maxContents)
+    return {};
+  if (std::optional<graph::Dims> known = state.shapes.lookup(op->getResult(0)).contents; known && type.getElementType().isInteger(64)) {
+    SmallVector<int64_t> values;
+    for (graph::DimExpr element : *known)
+      if (std::optional<int64_t> number = element ? element.asConstant() : std::nullopt)
+        values.push_back(*number);
+    if (values.size() == known->size() && static_cast<int64_t>(values.size()) == type.getNumElements())
+      return DenseElementsAttr::get(type, ArrayRef<int64_t>(values));
+  }
+  SmallVector<ElementsAttr> operands(op->getNumOperands());
+  for (auto [operand, value] : llvm::zip_equal(op->getOperands(), operands))
+    if (!matchPattern(operand, m_Constant(&value)) || value.getNumElements() > graph::maxContents)
+      return {};
+  FailureOr<ElementsAttr> value = graph::evaluate(cast<graph::ReferenceEvalOpInterface>(op), operands);
+  return succeeded(value) ? *value : ElementsAttr();
+}
+
 Value NodeContext::insert(OperationState &operation, const graph::ShapeInference &shapes) {
   shapes.appendTypes(operation.types);
   Operation *op = state.builder.create(operation);
@@ -177,6 +198,11 @@ Value NodeContext::insert(OperationState &operation, const graph::ShapeInference
     return {};
   }
   state.shapes[op->getResult(0)] = shapes.results()[0];
+  if (ElementsAttr value = smallConstant(op)) {
+    state.shapes.erase(op->getResult(0));
+    op->erase();
+    return constant(value);
+  }
   return op->getResult(0);
 }
 

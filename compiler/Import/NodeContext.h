@@ -76,7 +76,8 @@ public:
   /// The same for a list: sorted, and without repeats.
   llvm::SmallVector<int64_t> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
-  // Building. `create` infers the types; a rule that the operands break is a problem of the node.
+  // Building. `create` infers the types; a rule that the operands break is a problem of the node. An op on small constants is
+  // evaluated at once: the result is a constant.
   template <typename Op>
   mlir::Value create(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
   mlir::Value constant(mlir::ElementsAttr value);
@@ -105,6 +106,7 @@ public:
 private:
   graph::ShapeInference inferenceFor(mlir::ValueRange operands) const;
   mlir::Value insert(mlir::OperationState &operation, const graph::ShapeInference &shapes);
+  mlir::ElementsAttr smallConstant(mlir::Operation *op) const;
 
   ImportState &state;
   const onnx::NodeProto &proto;
