@@ -6,12 +6,12 @@ set(LLMC_LEVELS v2 v3 v4)
 
 # Compiles one source for one level. Paths are relative to the source tree, so that the bytes do not depend on its place.
 function(llmc_compile_for_level source output level)
-  set(src ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-  cmake_path(RELATIVE_PATH src BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-  add_custom_command(OUTPUT ${output} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${output}.d VERBATIM
+  cmake_path(ABSOLUTE_PATH source)
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE relative)
+  add_custom_command(OUTPUT ${output} DEPENDS ${source} DEPFILE ${output}.d VERBATIM
     COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${CMAKE_CXX_COMPILER} ${LLMC_REFERENCE_FLAGS} ${ARGN} -fPIC
-      -march=x86-64-${level} -I. -MD -MF ${output}.d -MT ${output} -c ${src} -o ${output}
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Compiling ${source} for x86-64-${level}")
+      -march=x86-64-${level} -I. -MD -MF ${output}.d -MT ${output} -c ${relative} -o ${output}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Compiling ${relative} for x86-64-${level}")
 endfunction()
 
 set(embedded)
