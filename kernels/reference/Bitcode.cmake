@@ -4,13 +4,16 @@ set(LLMC_BITCODE_DIR ${CMAKE_CURRENT_BINARY_DIR}/bitcode)
 file(MAKE_DIRECTORY ${LLMC_BITCODE_DIR})
 set(LLMC_LEVELS v2 v3 v4)
 
-# Compiles one source for one level. Paths are relative to the source tree, so that the bytes do not depend on its place.
+# Compiles one source for one level. Paths are relative to the source tree, so that the bytes do not depend on its place;
+# a dependency file would name the headers relative to it too, and Ninja would look in the build tree: so all are listed.
 function(llmc_compile_for_level source output level)
   cmake_path(ABSOLUTE_PATH source)
   cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE relative)
-  add_custom_command(OUTPUT ${output} DEPENDS ${source} DEPFILE ${output}.d VERBATIM
+  file(GLOB headers ${PROJECT_SOURCE_DIR}/kernels/*.def ${PROJECT_SOURCE_DIR}/kernels/abi/*.h
+    ${PROJECT_SOURCE_DIR}/kernels/reference/*.h ${PROJECT_SOURCE_DIR}/kernels/reference/math/*.h)
+  add_custom_command(OUTPUT ${output} DEPENDS ${source} ${headers} VERBATIM
     COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${CMAKE_CXX_COMPILER} ${LLMC_REFERENCE_FLAGS} ${ARGN} -fPIC
-      -march=x86-64-${level} -I. -MD -MF ${output}.d -MT ${output} -c ${relative} -o ${output}
+      -march=x86-64-${level} -I. -c ${relative} -o ${output}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Compiling ${relative} for x86-64-${level}")
 endfunction()
 
