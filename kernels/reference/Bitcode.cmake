@@ -4,14 +4,17 @@ set(LLMC_BITCODE_DIR ${CMAKE_CURRENT_BINARY_DIR}/bitcode)
 file(MAKE_DIRECTORY ${LLMC_BITCODE_DIR})
 set(LLMC_LEVELS v2 v3 v4)
 
-# Compiles one source for one level. Paths are relative to the source tree, so that the bytes do not depend on its place.
+# Compiles one source for one level. Paths are relative to the source tree, so that the bytes do not depend on its place;
+# a dependency file would name the headers relative to it too, and Ninja would look in the build tree: so all are listed.
 function(llmc_compile_for_level source output level)
-  set(src ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-  cmake_path(RELATIVE_PATH src BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-  add_custom_command(OUTPUT ${output} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${output}.d VERBATIM
+  cmake_path(ABSOLUTE_PATH source)
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE relative)
+  file(GLOB headers ${PROJECT_SOURCE_DIR}/kernels/*.def ${PROJECT_SOURCE_DIR}/kernels/abi/*.h
+    ${PROJECT_SOURCE_DIR}/kernels/reference/*.h ${PROJECT_SOURCE_DIR}/kernels/reference/math/*.h)
+  add_custom_command(OUTPUT ${output} DEPENDS ${source} ${headers} VERBATIM
     COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${CMAKE_CXX_COMPILER} ${LLMC_REFERENCE_FLAGS} ${ARGN} -fPIC
-      -march=x86-64-${level} -I. -MD -MF ${output}.d -MT ${output} -c ${src} -o ${output}
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Compiling ${source} for x86-64-${level}")
+      -march=x86-64-${level} -I. -c ${relative} -o ${output}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Compiling ${relative} for x86-64-${level}")
 endfunction()
 
 set(embedded)
