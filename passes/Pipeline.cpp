@@ -37,7 +37,7 @@ static void addGraphPhase(OpPassManager &functions, int optimisation) {
     functions.addPass(createRaiseSoftmaxPass());
   }
   // Not a matter of taste: generated kernels for convolution and pooling are channels-last.
-  //CL functions.addPass(createChannelsLastPass());
+  functions.addPass(createChannelsLastPass());
   functions.addPass(createFoldConstantsPass());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
