@@ -158,7 +158,7 @@ bool isGeneratedType(Type type) { return type.isF32() || type.isInteger(64) || t
 
 bool hasScalarBody(Operation *op) {
   auto generated = [](Value value) { return isGeneratedType(elementOf(value)); };
-  if (!llvm::all_of(op->getOperands(), generated) || !llvm::all_of(op->getResults(), generated))
+  if (op->getNumOperands() == 0 || !llvm::all_of(op->getOperands(), generated) || !llvm::all_of(op->getResults(), generated))
     return false;
   if (auto cast = dyn_cast<graph::CastOp>(op))
     return castHasBody(elementOf(cast.getX()), cast.getTo());

@@ -66,12 +66,10 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
   app.set_version_flag("--version", "llmc " LLMC_VERSION);
   std::vector<std::string> dims, shapes, levels = {"native"};
   std::string stopAfter, emit = "artifact";
-  bool levelFlags[4] = {};
   options.jobs = std::max(1u, std::thread::hardware_concurrency());
   app.add_option("model", options.modelPath, "The ONNX file")->required();
   app.add_option("-o,--output", options.outputPath, "The artifact (default: the model's name with .llmc, in this folder)");
-  for (int level = 0; level < 4; ++level)
-    app.add_flag("-O" + std::to_string(level), levelFlags[level], "Optimisation level" + std::string(level == 2 ? " (default)" : ""));
+  app.add_option("-O", options.optimisation, "Optimisation level, as in -O3 (default: 2)")->check(CLI::Range(0, 3));
   app.add_option("--cpu", levels, "CPU levels: native, x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+vnni+bf16")->delimiter(',');
   app.add_option("--dim", dims, "NAME=VALUE or NAME=LO..HI: the size of a symbolic dim");
   app.add_option("--shape", shapes, "INPUT=1x3x224x224: the sizes of an input; ? leaves one as it is");
@@ -96,15 +94,10 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
       problem = llvm::toString(found.takeError());
     else
       llvm::consumeError(found.takeError());
-  if (std::count(std::begin(levelFlags), std::end(levelFlags), true) > 1)
-    problem = "more than one of -O0 to -O3";
   if (!problem.empty()) {
     llvm::errs() << "llmc: error: " << problem << "\n";
     return wrongCommandLine;
   }
-  for (int level = 0; level < 4; ++level)
-    if (levelFlags[level])
-      options.optimisation = level;
   options.levels = levels;
   options.version = LLMC_VERSION;
   if (!stopAfter.empty())
