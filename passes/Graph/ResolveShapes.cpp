@@ -36,8 +36,10 @@ struct ResolveShapesPass : impl::ResolveShapesPassBase<ResolveShapesPass> {
       Value replacement = resolveContents(op, analysis, builder);
       if (!replacement)
         replacement = resolveMove(op, analysis, builder);
-      if (replacement)
-        op.getResult(0).replaceAllUsesWith(replacement);
+      if (!replacement)
+        continue;
+      analysis.alias(replacement, op.getResult(0));
+      op.getResult(0).replaceAllUsesWith(replacement);
     }
     eraseDead(function.getBody().front());
     Operation *terminator = function.getBody().front().getTerminator();

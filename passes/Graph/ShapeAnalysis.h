@@ -20,7 +20,11 @@ public:
   explicit ShapeAnalysis(mlir::func::FuncOp function);
 
   bool failed() const { return hasFailed; }
-  const graph::TensorShape &of(mlir::Value value) const { return shapes.find(value)->second; }
+  const graph::TensorShape &of(mlir::Value value) const {
+    auto found = shapes.find(value);
+    assert(found != shapes.end() && "a value made after the analysis needs an alias");
+    return found->second;
+  }
   llvm::ArrayRef<graph::DimExpr> dims(mlir::Value value) const { return of(value).dims; }
   const graph::DimRanges &ranges() const { return dimRanges; }
   /// A ShapeInference over the operands of `op`, as the op's own rule saw it; facts it assumes are dropped.
