@@ -25,7 +25,6 @@ FailureOr<CompiledKernel> emitKernel(func::FuncOp dispatch, ModuleOp target, con
   kernel.grid = kb.cost.grid;
   kernel.scratch = kb.cost.scratch;
   kernel.grain = kb.cost.grain;
-  kernel.inPlace.assign(kb.inPlace.begin(), kb.inPlace.end());
   kernel.isReference = kernelTemplate->name == "reference";
   return kernel;
 }

@@ -15,7 +15,6 @@ struct CompiledKernel {
   graph::DimExpr grid;          // number of work items
   graph::DimExpr scratch;       // bytes per thread
   graph::DimExpr grain;         // fewest work items worth a thread
-  std::vector<std::pair<unsigned, unsigned>> inPlace; // (result, tensor argument) that may be the same bytes
   bool isReference = false;     // calls a reference kernel
 };
 

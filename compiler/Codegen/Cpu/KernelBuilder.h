@@ -54,7 +54,6 @@ public:
   const mlir::func::FuncOp dispatch;
   mlir::func::FuncOp kernel;
   bool broken = false; // set when emission reported an error: the kernel is then discarded
-  llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace; // (result, tensor argument) that may be the same bytes
   KernelCost cost; // grid 1, scratch 0 and grain 1 until the template sets them
 
   mlir::Value begin() { return kernel.getArgument(1); }
