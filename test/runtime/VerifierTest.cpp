@@ -198,7 +198,7 @@ const Case kSteps[] = {
     {"read-symbol", [](PlanT &p) { step(p, 1).body.AsReadScalar()->symbol = 9; }},
     {"read-symbol", [](PlanT &p) { block(p).steps.erase(block(p).steps.begin() + 1); }},
     {"check-guard", [](PlanT &p) { step(p, 2).body.AsCheck()->guard.reset(); }},
-    {"guard-expr", [](PlanT &p) { step(p, 2).body.AsCheck()->guard->mutate_expr(99); }},
+    {"guard-expr", [](PlanT &p) { *step(p, 2).body.AsCheck()->guard = plan::Guard(99, plan::Cmp::GE, 0, 0, 0); }},
     {"step-bounds", [](PlanT &p) { step(p, 1).body.AsReadScalar()->offset = 0; }},
     {"used-before-read", [](PlanT &p) { std::swap(block(p).steps[1], block(p).steps[2]); }},
     {"read-before-write", [](PlanT &p) { std::swap(block(p).steps[0], block(p).steps[3]); }},
