@@ -86,6 +86,41 @@ void swish(NodeContext &node) {
   node.result(node.create<MulOp>({x, node.create<SigmoidOp>({scaled})}));
 }
 
+/// max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)
+void celu(NodeContext &node) {
+  double alpha = node.floatAttribute("alpha", 1.0);
+  Value x = node.input(0), one = node.scalar(x, 1), zero = node.scalar(x, 0), factor = node.scalar(x, alpha);
+  Value power = node.create<ExpOp>({node.create<DivOp>({x, factor})});
+  Value below = node.create<MulOp>({factor, node.create<SubOp>({power, one})});
+  node.result(node.create<AddOp>({node.create<MaxOp>({x, zero}), node.create<MinOp>({below, zero})}));
+}
+
+/// x < -lambd ? x + bias : x > lambd ? x - bias : 0
+void shrink(NodeContext &node) {
+  double bias = node.floatAttribute("bias", 0), lambd = node.floatAttribute("lambd", 0.5);
+  Value x = node.input(0), shift = node.scalar(x, bias);
+  Value below = node.create<LessOp>({x, node.scalar(x, -lambd)}), above = node.create<GreaterOp>({x, node.scalar(x, lambd)});
+  Value high = node.create<WhereOp>({above, node.create<SubOp>({x, shift}), node.scalar(x, 0)});
+  node.result(node.create<WhereOp>({below, node.create<AddOp>({x, shift}), high}));
+}
+
+void tan(NodeContext &node) {
+  Value x = node.input(0);
+  node.result(node.create<DivOp>({node.create<SinOp>({x}), node.create<CosOp>({x})}));
+}
+
+void isInf(NodeContext &node) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  bool negative = node.intAttribute("detect_negative", 1), positive = node.intAttribute("detect_positive", 1);
+  Value x = node.input(0);
+  Value below = node.create<EqualOp>({x, node.scalar(x, -infinity)}), above = node.create<EqualOp>({x, node.scalar(x, infinity)});
+  if (negative && positive)
+    return node.result(node.create<OrOp>({below, above}));
+  Value wanted = negative ? below : above;
+  // With neither asked for, nothing counts: x < x holds for no x.
+  node.result(negative || positive ? wanted : node.create<LessOp>({x, x}));
+}
+
 /// The right operand as numpy's broadcasting wants it. Opset 1 to 6: with `broadcast`, dim `axis` of the left operand is the first
 /// of the right one; without an axis the right operand is a suffix, as in numpy.
 Value alignedRight(NodeContext &node, Value lhs, Value rhs) {
@@ -117,7 +152,7 @@ void mod(NodeContext &node) {
   SmallVector<NamedAttribute> attributes;
   if (node.intAttribute("fmod", 0))
     attributes.push_back(node.flag("fmod"));
-  else if (isa<FloatType>(node.elementType(node.input(0))))
+  else if (node.version < 28 && isa<FloatType>(node.elementType(node.input(0))))
     return node.fail("floats need fmod = 1");
   node.result(node.create<ModOp>({node.input(0), node.input(1)}, attributes));
 }
@@ -215,9 +250,11 @@ constexpr Converter table[] = {
     {"Reciprocal", 1, newest, unary<ReciprocalOp>},
     {"Sin", 7, newest, unary<SinOp>},
     {"Cos", 7, newest, unary<CosOp>},
+    {"Tan", 7, newest, tan},
     {"Softplus", 1, newest, unary<SoftplusOp>},
     {"Softsign", 1, newest, unary<SoftsignOp>},
     {"HardSwish", 14, newest, unary<HardSwishOp>},
+    {"IsInf", 10, newest, isInf},
     {"IsNaN", 9, newest, unary<IsNanOp>},
     {"Not", 1, newest, unary<NotOp>},
     {"LeakyRelu", 1, newest, withAlpha<LeakyReluOp, 1>},
@@ -225,6 +262,8 @@ constexpr Converter table[] = {
     {"HardSigmoid", 1, newest, hardSigmoid},
     {"Gelu", 20, newest, gelu},
     {"Selu", 1, newest, selu},
+    {"Celu", 12, newest, celu},
+    {"Shrink", 9, newest, shrink},
     {"ThresholdedRelu", 10, newest, thresholdedRelu},
     {"PRelu", 1, newest, prelu},
     {"Mish", 18, newest, mish},

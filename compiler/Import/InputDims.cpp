@@ -9,23 +9,19 @@ using graph::DimExpr;
 using graph::DimRange;
 using graph::Dims;
 
-DimExpr InputDims::dimOf(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, int index) {
+DimExpr InputDims::dimOf(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, size_t index) {
   // Exporters write 0 or -1 for sizes they do not know.
   if (dim.has_dim_value() && dim.dim_value() > 0)
     return DimExpr::constant(context, dim.dim_value());
-  if (!dim.has_dim_param() || dim.dim_param().empty())
-    return DimExpr::symbol(context, input + "_dim" + std::to_string(index));
+  std::string name = dim.dim_param().empty() ? input + "_dim" + std::to_string(index) : dim.dim_param();
   std::string ignored;
-  DimExpr parsed = graph::parseDimExpr(context, dim.dim_param(), ignored);
-  return parsed ? parsed : DimExpr::symbol(context, dim.dim_param());
-}
-
-bool InputDims::bind(DimExpr dim, int64_t size, std::string &error) {
-  auto [known, isNew] = bound.emplace(dim.symbolName().str(), size);
-  if (isNew || known->second == size)
-    return true;
-  error = "dim '" + known->first + "' is " + std::to_string(known->second) + " and " + std::to_string(size);
-  return false;
+  DimExpr parsed = dim.dim_param().empty() ? DimExpr() : graph::parseDimExpr(context, name, ignored);
+  if (parsed && parsed.kind() != DimExpr::Kind::Symbol) {
+    expressions.push_back({{input, index}, name});
+    return parsed;
+  }
+  symbols.emplace(name, DimRange{});
+  return DimExpr::symbol(context, name);
 }
 
 bool InputDims::add(const onnx::ValueInfoProto &input, std::string &error) {
@@ -40,33 +36,55 @@ bool InputDims::add(const onnx::ValueInfoProto &input, std::string &error) {
   Dims dims;
   for (const auto &dim : input.type().tensor_type().shape().dim())
     dims.push_back(dimOf(dim, input.name(), dims.size()));
-  if (auto given = options.shapes.find(input.name()); given != options.shapes.end()) {
-    if (given->second.size() != dims.size()) {
-      error = "the shape given has " + std::to_string(given->second.size()) + " dims, the model says " +
-              std::to_string(dims.size());
-      return false;
-    }
-    for (auto [i, size] : llvm::enumerate(given->second)) {
-      if (size < 0)
-        continue;
-      if (dims[i].kind() != DimExpr::Kind::Symbol)
-        claims.push_back({input.name(), i, size});
-      else if (!bind(dims[i], size, error))
-        return false;
-    }
-  }
-  for (DimExpr dim : dims)
-    dim.forEachSymbol([&](StringRef symbol) { symbols.emplace(symbol.str(), DimRange{}); });
   inputs[input.name()] = std::move(dims);
   return true;
 }
 
-bool InputDims::resolve(std::string &error) {
-  for (const auto &[name, shape] : options.shapes)
-    if (!inputs.contains(name)) {
+void InputDims::settleExpressions() {
+  auto plain = symbols;
+  for (const auto &[place, text] : expressions) {
+    DimExpr &dim = inputs[place.input][place.index];
+    bool follows = true;
+    dim.forEachSymbol([&](StringRef symbol) { follows &= plain.contains(symbol); });
+    if (follows)
+      continue;
+    dim = DimExpr::symbol(context, text);
+    symbols.emplace(text, DimRange{});
+  }
+}
+
+bool InputDims::applyShapes(std::string &error) {
+  for (const auto &[name, shape] : options.shapes) {
+    auto input = inputs.find(name);
+    if (input == inputs.end()) {
       error = "the model has no input '" + name + "' to give a shape to";
       return false;
     }
+    if (shape.size() != input->second.size()) {
+      error = "the shape given for input '" + name + "' has " + std::to_string(shape.size()) + " dims, the model says " +
+              std::to_string(input->second.size());
+      return false;
+    }
+    for (auto [i, size] : llvm::enumerate(shape)) {
+      DimExpr dim = input->second[i];
+      if (size < 0)
+        continue;
+      if (dim.kind() != DimExpr::Kind::Symbol) {
+        claims.push_back({{name, i}, size});
+        continue;
+      }
+      auto [known, isNew] = bound.emplace(dim.symbolName().str(), size);
+      if (!isNew && known->second != size) {
+        error = "dim " + std::to_string(i) + " of input '" + name + "' is '" + known->first + "', which cannot be " +
+                std::to_string(known->second) + " and " + std::to_string(size);
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool InputDims::applyRanges(std::string &error) {
   for (const auto &[name, range] : options.dims) {
     auto symbol = symbols.find(name);
     if (symbol == symbols.end()) {
@@ -82,6 +100,23 @@ bool InputDims::resolve(std::string &error) {
     if (range.lo == range.hi)
       bound.emplace(name, range.lo);
   }
+  return true;
+}
+
+bool InputDims::checkClaims(std::string &error) const {
+  for (const auto &[place, size] : claims)
+    if (DimExpr dim = inputs.find(place.input)->second[place.index]; !dim.isConstant(size)) {
+      error = "dim " + std::to_string(place.index) + " of input '" + place.input + "' is " + dim.str() + ", not " +
+              std::to_string(size);
+      return false;
+    }
+  return true;
+}
+
+bool InputDims::resolve(std::string &error) {
+  settleExpressions();
+  if (!applyShapes(error) || !applyRanges(error))
+    return false;
   for (auto &[name, dims] : inputs)
     for (DimExpr &dim : dims)
       dim = dim.substitute([&](StringRef symbol) {
@@ -90,15 +125,9 @@ bool InputDims::resolve(std::string &error) {
       });
   for (const auto &[symbol, size] : bound)
     symbols.erase(symbol);
-  for (const Claim &claim : claims)
-    if (DimExpr dim = inputs[claim.input][claim.index]; !dim.isConstant(claim.size)) {
-      error = "dim " + std::to_string(claim.index) + " of input '" + claim.input + "' is " + dim.str() + ", not " +
-              std::to_string(claim.size);
-      return false;
-    }
   for (const auto &[symbol, range] : symbols)
     dimRanges.set(symbol, range);
-  return true;
+  return checkClaims(error);
 }
 
 DictionaryAttr InputDims::symbolsAttr() const {

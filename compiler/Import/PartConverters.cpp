@@ -198,6 +198,63 @@ void tileAxis(NodeContext &node) {
   repeated(node, x, repeats);
 }
 
+/// Views x in `apart`, permutes those dims, and views the result in `together`.
+Value rearranged(NodeContext &node, Value x, const Dims &apart, ArrayRef<int64_t> perm, const Dims &together) {
+  Value y = node.create<ViewOp>({x}, {node.named("dims", apart)});
+  y = node.create<TransposeOp>({y}, {node.named("perm", perm)});
+  return node.create<ViewOp>({y}, {node.named("dims", together)});
+}
+
+struct Blocks {
+  Dims dims; // N, C, H, W
+  int64_t size;
+  bool channelsFirst; // CRD: the channels vary slower than the place in the block
+};
+
+/// The attributes of DepthToSpace and SpaceToDepth, whose `mode` came with the given opset.
+std::optional<Blocks> readBlocks(NodeContext &node, Value x, int modeSince) {
+  std::string mode = node.version >= modeSince ? node.stringAttribute("mode", "DCR") : "DCR";
+  int64_t size = node.intAttribute("blocksize", 0);
+  std::optional<Dims> dims = node.knownDims(x, "the rearrangement");
+  if (!dims)
+    return std::nullopt;
+  if (dims->size() != 4 || size <= 0 || (mode != "DCR" && mode != "CRD")) {
+    node.fail("expects rank 4, a positive blocksize and mode DCR or CRD");
+    return std::nullopt;
+  }
+  return Blocks{*dims, size, mode == "CRD"};
+}
+
+/// What is left of a dim after a division that must be exact.
+DimExpr divided(NodeContext &node, DimExpr dim, int64_t divisor) {
+  if (std::optional<int64_t> size = dim.asConstant(); size && *size % divisor != 0)
+    node.fail("a dim of " + Twine(*size) + " is no multiple of " + Twine(divisor));
+  return dim.floorDiv(divisor);
+}
+
+void depthToSpace(NodeContext &node) {
+  Value x = node.input(0);
+  std::optional<Blocks> blocks = readBlocks(node, x, 11);
+  if (!blocks)
+    return;
+  DimExpr n = blocks->dims[0], h = blocks->dims[2], w = blocks->dims[3], b = node.number(blocks->size);
+  DimExpr depth = divided(node, blocks->dims[1], blocks->size * blocks->size);
+  Dims result = {n, depth, h * b, w * b};
+  node.result(blocks->channelsFirst ? rearranged(node, x, {n, depth, b, b, h, w}, {0, 1, 4, 2, 5, 3}, result)
+                                    : rearranged(node, x, {n, b, b, depth, h, w}, {0, 3, 4, 1, 5, 2}, result));
+}
+
+void spaceToDepth(NodeContext &node) {
+  Value x = node.input(0);
+  std::optional<Blocks> blocks = readBlocks(node, x, 28);
+  if (!blocks)
+    return;
+  DimExpr n = blocks->dims[0], c = blocks->dims[1], b = node.number(blocks->size);
+  DimExpr h = divided(node, blocks->dims[2], blocks->size), w = divided(node, blocks->dims[3], blocks->size);
+  SmallVector<int64_t> perm = blocks->channelsFirst ? SmallVector<int64_t>{0, 1, 3, 5, 2, 4} : SmallVector<int64_t>{0, 3, 5, 1, 2, 4};
+  node.result(rearranged(node, x, {n, c, h, b, w, b}, perm, {n, c * b * b, h, w}));
+}
+
 constexpr Converter table[] = {
     {"Concat", 1, newest, concat},
     {"Slice", 1, 9, sliceByAttributes},
@@ -205,6 +262,8 @@ constexpr Converter table[] = {
     {"Split", 1, newest, split},
     {"Gather", 1, newest, gather},
     {"Pad", 1, newest, pad},
+    {"DepthToSpace", 1, newest, depthToSpace},
+    {"SpaceToDepth", 1, newest, spaceToDepth},
     {"Tile", 1, 5, tileAxis},
     {"Tile", 6, newest, tile},
 };

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Times llmc against ONNX Runtime on the cases of cases.json, paired and interleaved.
 
-    compare.py [MODEL ...] [--threads 1,2] [--rounds 6] [--seconds 1] [--tools build/release/bin] [--json OUT]
+    compare.py [MODEL ...] [--threads 1,2] [--rounds 10] [--seconds 0.5] [--build build/release] [--json OUT]
 
-Each case compiles the model once with default options. Then the engines take turns, A B B A ..., for --rounds rounds of
---seconds each, on the same input and thread count: what else the machine does meanwhile hits both. llmc runs in llmc-bench, ONNX
-Runtime in this process with all its optimisations. Reported: the median over rounds of each engine's median, in ms, and ONNX
-Runtime's divided by llmc's (above 1: llmc is faster). The answers are compared too: a fast wrong answer is no answer.
+Each case compiles the model once with default options. Then the engines take turns in this process, A B B A ..., for --rounds
+rounds of --seconds each, on the same input and thread count: what else the machine does meanwhile hits both. ONNX Runtime runs with
+all its optimisations. The first runs of a turn are not counted: they fill the caches and let the other's threads go to sleep.
+Reported: the median over rounds of each engine's median, in ms, and ONNX Runtime's divided by llmc's (above 1: llmc is faster).
+The answers are compared too: a fast wrong answer is no answer.
 """
 import argparse
 import json
@@ -20,6 +21,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
+
+from artifact import Artifact
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -54,69 +57,83 @@ class OnnxRuntime:
         self.session = onnxruntime.InferenceSession(model_path, options, providers=["CPUExecutionProvider"])
         self.inputs = inputs
 
-    def outputs(self):
-        return {o.name: v for o, v in zip(self.session.get_outputs(), self.session.run(None, self.inputs))}
-
-    def median_ms(self, seconds):
-        for _ in range(2):
-            self.session.run(None, self.inputs)
-        times, end = [], time.perf_counter() + seconds
-        while time.perf_counter() < end or len(times) < 5:
-            start = time.perf_counter()
-            self.session.run(None, self.inputs)
-            times.append(time.perf_counter() - start)
-        return 1e3 * statistics.median(times)
-
-
-class Llmc:
-    def __init__(self, tools, artifact, inputs, threads, folder):
-        self.tools, self.artifact, self.folder = tools, artifact, folder
-        self.options = ["--threads", str(threads)]
-        for number, (name, array) in enumerate(inputs.items()):
-            file = folder / f"input_{number}.npy"
-            np.save(file, array)
-            self.options += ["--input", f"{name}={file}"]
+    def run(self):
+        self.results = self.session.run(None, self.inputs)
 
     def outputs(self):
-        target = self.folder / "outputs"
-        target.mkdir(exist_ok=True)
-        subprocess.run([self.tools / "llmc-run", self.artifact, *self.options, "--output-dir", target], check=True,
-                       capture_output=True)
-        return {file.stem: np.load(file) for file in target.glob("*.npy")}
-
-    def median_ms(self, seconds):
-        done = subprocess.run([self.tools / "llmc-bench", self.artifact, *self.options, "--min-time", str(seconds),
-                               "--json"], check=True, capture_output=True, text=True)
-        return json.loads(done.stdout)["median_ms"]
+        return {output.name: value for output, value in zip(self.session.get_outputs(), self.results)}
 
 
-def npy_name(name):
-    """The file stem that llmc-run gives an output."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)
+def llmc_engine(build, artifact, inputs, threads):
+    engine = Artifact(build / "lib/libllmc-runtime.so", artifact, threads)
+    engine.set_inputs(inputs)
+    return engine
+
+
+def median_ms(engine, seconds):
+    """Of one turn: a fifth of the time to warm up, then single runs."""
+    begin, times = time.perf_counter(), []
+    while True:
+        start = time.perf_counter()
+        engine.run()
+        end = time.perf_counter()
+        if start - begin > seconds / 5 or times:
+            times.append(end - start)
+        if end - begin > seconds and len(times) >= 3:
+            return 1e3 * statistics.median(times)
 
 
 def largest_error(expected, actual):
     """The largest difference over all outputs, each relative to its greatest magnitude."""
-    return max(float(np.abs(value.astype(np.float64) - actual[npy_name(name)]).max(initial=0) /
-                     max(np.abs(value).max(initial=0), 1e-30)) for name, value in expected.items())
+    return max(float(np.abs(value.astype(np.float64) - actual[name]).max(initial=0) / max(np.abs(value).max(initial=0), 1e-30))
+               for name, value in expected.items())
 
 
 def compare(engines, rounds, seconds):
     times, order = {name: [] for name in engines}, list(engines)
     for _ in range(rounds):
         for name in order:
-            times[name].append(engines[name].median_ms(seconds))
+            times[name].append(median_ms(engines[name], seconds))
         order.reverse()
     return {name: statistics.median(values) for name, values in times.items()}
+
+
+def run_case(options, model, path, artifact, case, threads):
+    inputs = make_inputs(path, case)
+    engines = {"llmc": llmc_engine(options.build, artifact, inputs, threads), "ort": OnnxRuntime(path, inputs, threads)}
+    for engine in engines.values():
+        engine.run()
+    error = largest_error(engines["ort"].outputs(), engines["llmc"].outputs())
+    medians = compare(engines, options.rounds, options.seconds)
+    return dict(model=model, threads=threads, llmc_ms=medians["llmc"], ort_ms=medians["ort"],
+                ratio=medians["ort"] / medians["llmc"], error=error)
+
+
+def run_model(options, model, cases):
+    """Yields (case, threads, row or message)."""
+    get = [sys.executable, ROOT / "tools/models/get.py", model]
+    path = subprocess.run(get, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    with tempfile.TemporaryDirectory() as folder:
+        artifact = Path(folder) / f"{model}.llmc"
+        done = subprocess.run([options.build / "bin/llmc", path, "-o", artifact], capture_output=True, text=True)
+        if done.returncode:
+            yield "", "", "does not compile: " + (done.stderr.strip() or "no message").splitlines()[-1]
+            return
+        for case, spec in cases.items():
+            for threads in map(int, options.threads.split(",")):
+                try:
+                    yield case, threads, run_case(options, model, path, artifact, spec, threads)
+                except RuntimeError as error:
+                    yield case, threads, str(error)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL", help="default: all of cases.json")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--seconds", type=float, default=1)
-    parser.add_argument("--tools", type=Path, default=ROOT / "build/release/bin")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="folder with bin/llmc and lib/libllmc-runtime.so")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     cases, rows, failures = json.loads((HERE / "cases.json").read_text()), [], 0
@@ -125,33 +142,14 @@ def main():
         parser.error(f"no case for {', '.join(sorted(unknown))}; known: {', '.join(cases)}")
     print(f"{'model':<16}{'case':<12}{'threads':>7}{'llmc ms':>11}{'ort ms':>11}{'ort/llmc':>10}{'error':>10}")
     for model in options.models or cases:
-        path = subprocess.run([sys.executable, ROOT / "tools/models/get.py", model], check=True, stdout=subprocess.PIPE,
-                              text=True).stdout.strip()
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
-            artifact = folder / f"{model}.llmc"
-            done = subprocess.run([options.tools / "llmc", path, "-o", artifact], capture_output=True, text=True)
-            if done.returncode:
+        for case, threads, row in run_model(options, model, cases[model]):
+            head = f"{model:<16}{case:<12}{threads:>7}"
+            if isinstance(row, str):
                 failures += 1
-                print(f"{model:<16}does not compile: {(done.stderr.strip() or 'no message').splitlines()[-1]}", flush=True)
+                print(f"{head}  {row}", flush=True)
                 continue
-            for case, spec in cases[model].items():
-                inputs = make_inputs(path, spec)
-                for threads in map(int, options.threads.split(",")):
-                    engines = {"llmc": Llmc(options.tools, artifact, inputs, threads, folder),
-                               "ort": OnnxRuntime(path, inputs, threads)}
-                    try:
-                        error = largest_error(engines["ort"].outputs(), engines["llmc"].outputs())
-                        medians = compare(engines, options.rounds, options.seconds)
-                    except subprocess.CalledProcessError as failure:
-                        failures += 1
-                        print(f"{model:<16}{case:<12}{threads:>7}  {failure.stderr.strip()[-200:]}", flush=True)
-                        continue
-                    row = dict(model=model, case=case, threads=threads, llmc_ms=medians["llmc"], ort_ms=medians["ort"],
-                               ratio=medians["ort"] / medians["llmc"], error=error)
-                    rows.append(row)
-                    print(f"{model:<16}{case:<12}{threads:>7}{row['llmc_ms']:>11.3f}{row['ort_ms']:>11.3f}"
-                          f"{row['ratio']:>10.2f}{error:>10.1e}", flush=True)
+            rows.append({**row, "case": case})
+            print(f"{head}{row['llmc_ms']:>11.3f}{row['ort_ms']:>11.3f}{row['ratio']:>10.2f}{row['error']:>10.1e}", flush=True)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     return 1 if failures else 0

@@ -42,27 +42,42 @@ protected:
   std::vector<std::string> errors;
 };
 
-TEST_F(ImporterTest, ReadsDimsAsExporterWriteThem) {
+TEST_F(ImporterTest, ReadsDimsAsExportersWriteThem) {
   ModelProto proto = test::addModel();
   proto.mutable_graph()->mutable_node(0)->set_input(1, "x");
   auto *shape = proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  shape->mutable_dim(0)->set_dim_param("P + S");
-  shape->mutable_dim(1)->set_dim_value(-1);
+  shape->clear_dim();
+  for (const char *name : {"P", "S", "P + S", "P - Q", "batch-size", "3 apples"})
+    shape->add_dim()->set_dim_param(name);
   shape->add_dim();
-  shape->add_dim()->set_dim_param("batch size!");
-  shape->add_dim()->set_dim_value(7);
+  shape->add_dim()->set_dim_value(-1);
   auto module = import(proto);
   ASSERT_TRUE(module) << testing::PrintToString(errors);
-  EXPECT_THAT(argumentDims(*module, 0), testing::ElementsAre(symbol("P") + symbol("S"), symbol("x_dim1"), symbol("x_dim2"),
-                                                             symbol("batch size!"), number(7)));
+  EXPECT_THAT(argumentDims(*module, 0),
+              testing::ElementsAre(symbol("P"), symbol("S"), symbol("P") + symbol("S"), symbol("P - Q"), symbol("batch-size"),
+                                   symbol("3 apples"), symbol("x_dim6"), symbol("x_dim7")));
 
   ImportOptions options;
   options.dims["P"] = {3, 3};
-  options.shapes["x"] = {-1, 2, 2, 5, 7};
+  options.shapes["x"] = {-1, -1, -1, -1, 2, -1, 5, -1};
   module = import(proto, options);
   ASSERT_TRUE(module) << testing::PrintToString(errors);
   EXPECT_THAT(argumentDims(*module, 0),
-              testing::ElementsAre(symbol("S") + 3, number(2), number(2), number(5), number(7)));
+              testing::ElementsAre(number(3), symbol("S"), symbol("S") + 3, symbol("P - Q"), number(2), symbol("3 apples"),
+                                   number(5), symbol("x_dim7")));
+}
+
+TEST_F(ImporterTest, ShapesMustFitExpressions) {
+  ModelProto proto = test::addModel();
+  proto.mutable_graph()->mutable_node(0)->set_input(1, "x");
+  auto *shape = proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(1)->set_dim_param("2 * N");
+  ImportOptions options;
+  options.shapes["x"] = {3, 6};
+  EXPECT_TRUE(import(proto, options)) << testing::PrintToString(errors);
+  options.shapes["x"] = {3, 7};
+  EXPECT_FALSE(import(proto, options));
+  EXPECT_THAT(errors, testing::Contains("dim 1 of input 'x' is 6, not 7"));
 }
 
 TEST_F(ImporterTest, LargeConstantsViewTheFile) {
