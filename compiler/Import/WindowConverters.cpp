@@ -1,7 +1,8 @@
 // Convolution and pooling, with all forms of padding.
 //
 // auto_pad SAME with a stride and a symbolic size: how much is padded depends on the size's remainder, which is known only at run
-// time. The input is then padded by the most that can be needed, and a subview with symbolic offsets takes what is needed.
+// time. Windows over images then carry `auto_pad`, and their kernels find the pads. For other ranks, which have no such kernels, the
+// input is padded by the most that can be needed, and a subview with symbolic offsets takes what is needed.
 #include "compiler/Import/Converters.h"
 
 using namespace mlir;
@@ -102,6 +103,8 @@ Value resolveAutoPad(NodeContext &node, Window &window, Value x, Value filler) {
     offsets[i + 2] = node.number(same.mostBefore) - same.before;
     sizes[i + 2] = same.span;
   }
+  if (symbolic && spatial == 2)
+    return x; // the op carries auto_pad
   window.autoPad = "NOTSET";
   if (!symbolic)
     return x;
@@ -114,7 +117,11 @@ Value resolveAutoPad(NodeContext &node, Window &window, Value x, Value filler) {
 }
 
 SmallVector<NamedAttribute> windowAttributes(NodeContext &node, const Window &window) {
-  return {node.named("strides", window.strides), node.named("pads", window.pads), node.named("dilations", window.dilations)};
+  SmallVector<NamedAttribute> attributes = {node.named("strides", window.strides), node.named("pads", window.pads),
+                                            node.named("dilations", window.dilations)};
+  if (window.autoPad == "SAME_UPPER" || window.autoPad == "SAME_LOWER")
+    attributes.push_back(node.named("auto_pad", StringAttr::get(node.context(), StringRef(window.autoPad).lower())));
+  return attributes;
 }
 
 void conv(NodeContext &node) {

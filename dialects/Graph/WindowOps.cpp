@@ -9,9 +9,12 @@ namespace {
 struct Window {
   ArrayRef<int64_t> strides, pads, dilations;
   bool ceilMode = false;
+  std::optional<StringRef> autoPad;
 };
 
 LogicalResult checkWindow(ShapeInference &shapes, const Window &window, size_t spatial) {
+  if (window.autoPad && *window.autoPad != "same_upper" && *window.autoPad != "same_lower")
+    return shapes.fail("unknown auto_pad '" + *window.autoPad + "'");
   if (window.strides.size() != spatial || window.dilations.size() != spatial || window.pads.size() != 2 * spatial)
     return shapes.fail("expects " + Twine(spatial) + " strides and dilations and " + Twine(2 * spatial) + " pads");
   auto positive = [](int64_t value) { return value > 0 && value < (1 << 30); };
@@ -28,6 +31,8 @@ FailureOr<DimExpr> positions(ShapeInference &shapes, const Window &window, size_
     return DimExpr();
   size_t spatial = window.strides.size();
   int64_t stride = window.strides[i];
+  if (window.autoPad)
+    return input.ceilDiv(stride);
   DimExpr padded = input + (window.pads[i] + window.pads[spatial + i]);
   DimExpr span = padded - ((kernel - 1) * window.dilations[i] + 1);
   if (auto value = span.asConstant(); value && *value < 0)
@@ -59,7 +64,7 @@ FailureOr<Dims> resultDims(ShapeInference &shapes, const Window &window, ArrayRe
 }
 
 template <typename Adaptor> LogicalResult inferPool(Adaptor adaptor, ShapeInference &shapes) {
-  Window window{adaptor.getStrides(), adaptor.getPads(), adaptor.getDilations(), adaptor.getCeilMode()};
+  Window window{adaptor.getStrides(), adaptor.getPads(), adaptor.getDilations(), adaptor.getCeilMode(), adaptor.getAutoPad()};
   size_t spatial = adaptor.getKernel().size();
   if (shapes.rank(0) != static_cast<int64_t>(spatial) + 2)
     return shapes.fail("a window of " + Twine(spatial) + " dims needs an input of rank " + Twine(spatial + 2) + ", got " +
@@ -90,7 +95,7 @@ LogicalResult ConvOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
                        Twine(shapes.rank(1)));
   if (failed(shapes.sameElementType(0, 1)))
     return failure();
-  Window window{adaptor.getStrides(), adaptor.getPads(), adaptor.getDilations()};
+  Window window{adaptor.getStrides(), adaptor.getPads(), adaptor.getDilations(), false, adaptor.getAutoPad()};
   if (failed(checkWindow(shapes, window, rank - 2)))
     return failure();
   bool last = adaptor.getChannelsLast();

@@ -10,6 +10,8 @@ def Graph_ConvOp : Graph_Op<"conv"> {
     `x` is [N, C, spatial...], or [N, spatial..., C] with `channels_last`, and the result alike; `weight` is always
     [M, C / group, kernel...]. `pads` lists what is added (zeros) before each spatial dim, then after each. Sums run over taps in
     row-major order, within a tap over channels ascending, one fused multiply-add each; the bias comes last.
+    With `auto_pad` "same_upper" or "same_lower" `pads` are not read: the result has ceil(size / stride) positions, and what that needs
+    is added half before, half after, an odd element after (upper) or before (lower). Only for sizes not known at compile time.
     ```mlir
     %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64}
       : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
@@ -17,7 +19,7 @@ def Graph_ConvOp : Graph_Op<"conv"> {
   }];
   let arguments = (ins Graph_FloatTensor:$x, Graph_FloatTensor:$weight, Optional<Graph_FloatTensor>:$bias,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
-                       DefaultValuedAttr<I64Attr, "1">:$group, UnitAttr:$channels_last);
+                       DefaultValuedAttr<I64Attr, "1">:$group, OptionalAttr<StrAttr>:$auto_pad, UnitAttr:$channels_last);
   let results = (outs Graph_FloatTensor:$y);
   let assemblyFormat = "$x `,` $weight (`,` $bias^)? attr-dict `:` functional-type(operands, results)";
   let packing = [{
@@ -26,12 +28,13 @@ def Graph_ConvOp : Graph_Op<"conv"> {
     pack.list(getDilations());
     pack.ints.push_back(getGroup());
     pack.ints.push_back(getChannelsLast());
+    pack.known &= !getAutoPad();
   }];
 }
 
 class Graph_PoolOp<string mnemonic, dag extra, code pack> : Graph_Op<mnemonic> {
   let arguments = !con((ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
-                        DenseI64ArrayAttr:$dilations, UnitAttr:$ceil_mode, UnitAttr:$channels_last), extra);
+                        DenseI64ArrayAttr:$dilations, UnitAttr:$ceil_mode, OptionalAttr<StrAttr>:$auto_pad, UnitAttr:$channels_last), extra);
   let results = (outs Graph_Tensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
   let packing = [{
@@ -40,13 +43,14 @@ class Graph_PoolOp<string mnemonic, dag extra, code pack> : Graph_Op<mnemonic> {
     pack.list(getPads());
     pack.list(getDilations());
     pack.ints.push_back(getChannelsLast());
+    pack.known &= !getAutoPad();
   }] # pack;
 }
 
 def Graph_MaxPoolOp : Graph_PoolOp<"max_pool", (ins), ""> {
   let summary = "Greatest element of each window";
   let description = [{
-    Padding never wins. With `ceil_mode` output sizes round up, but no window starts beyond the input and its leading pad.
+    Padding never wins; `auto_pad` as in `graph.conv`. With `ceil_mode` output sizes round up, but no window starts beyond the input and its leading pad.
     ```mlir
     %y = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
                             dilations = array<i64: 1, 1>} : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>
@@ -58,7 +62,7 @@ def Graph_AveragePoolOp : Graph_PoolOp<"average_pool", (ins UnitAttr:$count_incl
                                        "pack.ints.push_back(getCountIncludePad());"> {
   let summary = "Mean of each window";
   let description = [{
-    The divisor is the number of taps inside the input, or with `count_include_pad` inside the padded input.
+    `auto_pad` as in `graph.conv`. The divisor is the number of taps inside the input, or with `count_include_pad` inside the padded input.
     ```mlir
     %y = graph.average_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
                                 dilations = array<i64: 1, 1>} : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>

@@ -49,6 +49,8 @@ function(llmc_add_mlir_library name)
   cmake_parse_arguments(ARG "" "" "SRCS;TABLEGEN;USES" ${ARGN})
   add_library(${name} STATIC ${ARG_SRCS})
   target_link_libraries(${name} PUBLIC llmc_mlir ${ARG_USES})
+  # MLIR's headers make a debug build long enough without optimising what they instantiate.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Debug>:-O0$<SEMICOLON>-g0>)
   if(ARG_TABLEGEN)
     add_dependencies(${name} ${ARG_TABLEGEN})
   endif()

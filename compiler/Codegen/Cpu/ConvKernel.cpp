@@ -17,7 +17,7 @@ class ConvEmitter {
 public:
   ConvEmitter(KernelBuilder &kb, graph::ConvOp op)
       : kb(kb), op(op), dims(weightDims(op)), groups(op.getGroup()), channels(dims[1]),
-        window(Window::of(dims.drop_front(2), op.getStrides(), op.getDilations(), op.getPads())),
+        window(Window::of(kb, op, dims.drop_front(2))),
         nest(kb, kb.sizesOf(op.getY())) {}
 
   LogicalResult emit() {

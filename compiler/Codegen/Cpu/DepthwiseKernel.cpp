@@ -50,7 +50,7 @@ bool hasDepthwise(func::FuncOp dispatch) {
 LogicalResult emitDepthwise(KernelBuilder &kb) {
   graph::ConvOp op = convOf(kb.dispatch);
   ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getWeight().getType()).getShape();
-  Window window = Window::of(dims.drop_front(2), op.getStrides(), op.getDilations(), op.getPads());
+  Window window = Window::of(kb, op, dims.drop_front(2));
   Nest nest(kb, kb.sizesOf(op.getY()));
   FailureOr<Epilogue> epilogue = Epilogue::of(kb, op.getY(), nest);
   if (failed(epilogue) || (op.getBias() && failed(epilogue->addBias(kb, op.getBias(), nest.loops.size() - 1, nest))))

@@ -45,7 +45,7 @@ template <typename PoolOp> PoolOp poolOf(func::FuncOp dispatch) {
 }
 
 template <typename PoolOp> LogicalResult emit(KernelBuilder &kb, PoolOp op, WindowReducer &reducer) {
-  Window window = Window::of(op.getKernel(), op.getStrides(), op.getDilations(), op.getPads());
+  Window window = Window::of(kb, op, op.getKernel());
   Nest nest(kb, kb.sizesOf(op.getY()));
   FailureOr<Epilogue> epilogue = Epilogue::of(kb, op.getY(), nest);
   FailureOr<View> input = kb.viewOf(op.getX());

@@ -75,12 +75,13 @@ private:
 
   /// Positions [left, right) of the line whose window lies inside the input along the line.
   std::pair<Value, Value> interior() {
-    int64_t stride = window.strides[last], pad = window.pads[last];
+    int64_t stride = window.strides[last];
+    DimExpr pad = window.pads[last];
     int64_t extent = (window.kernel[last] - 1) * window.dilations[last] + 1;
     Value positions = kb.index(lineSize());
-    Value left = kb.min(kb.index(llvm::divideCeil(pad, stride)), positions);
+    Value left = kb.min(kb.index(pad.ceilDiv(stride)), positions);
     // floor((size + pad - extent) / stride) + 1 windows start in time, if that is not negative.
-    Value room = kb.add(kb.index(input.sizes[last + 1]), kb.index(pad - extent + stride));
+    Value room = kb.add(kb.index(input.sizes[last + 1]), kb.index(pad + (stride - extent)));
     Value right = kb.min(kb.div(kb.max(room, kb.index(0)), kb.index(stride)), positions);
     return {left, kb.max(left, right)};
   }
@@ -89,11 +90,12 @@ private:
   int64_t tileWidth() {
     int64_t most = kb.level.registers >= 32 ? 12 : kb.level.fma ? 7 : 4;
     std::optional<int64_t> positions = lineSize().asConstant(), size = input.sizes[last + 1].asConstant();
-    if (!positions || !size)
+    std::optional<int64_t> pad = window.pads[last].asConstant();
+    if (!positions || !size || !pad)
       return most - 1;
     int64_t stride = window.strides[last], extent = (window.kernel[last] - 1) * window.dilations[last] + 1;
-    int64_t left = llvm::divideCeil(window.pads[last], stride);
-    int64_t right = std::max<int64_t>(0, *size + window.pads[last] - extent + stride) / stride;
+    int64_t left = llvm::divideCeil(*pad, stride);
+    int64_t right = std::max<int64_t>(0, *size + *pad - extent + stride) / stride;
     int64_t inside = std::max<int64_t>(1, std::min(right, *positions) - left);
     int64_t best = 1, bestCost = INT64_MAX;
     for (int64_t tile = std::min(most, inside); tile >= 1; --tile) {

@@ -10,18 +10,31 @@ namespace llmc::cpu {
 /// Spatial geometry of a window op; one entry per spatial dim.
 struct Window {
   llvm::SmallVector<int64_t, 3> kernel, strides, dilations;
-  llvm::SmallVector<int64_t, 3> pads, padsEnd; // before and after each dim
+  llvm::SmallVector<graph::DimExpr, 3> pads, padsEnd; // before and after each dim
 
-  static Window of(llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
-                   llvm::ArrayRef<int64_t> pads) {
-    size_t rank = kernel.size();
+  /// Of a channels-last graph.conv or pooling with this kernel.
+  template <typename Op> static Window of(KernelBuilder &kb, Op op, llvm::ArrayRef<int64_t> kernel) {
     Window window;
     window.kernel.assign(kernel.begin(), kernel.end());
-    window.strides.assign(strides.begin(), strides.end());
-    window.dilations.assign(dilations.begin(), dilations.end());
-    window.pads.assign(pads.begin(), pads.begin() + rank);
-    window.padsEnd.assign(pads.begin() + rank, pads.end());
+    window.strides.assign(op.getStrides().begin(), op.getStrides().end());
+    window.dilations.assign(op.getDilations().begin(), op.getDilations().end());
+    graph::Dims input = kb.sizesOf(op.getX());
+    for (size_t d = 0, rank = kernel.size(); d < rank; ++d) {
+      window.pads.push_back(kb.constantExpr(op.getPads()[d]));
+      window.padsEnd.push_back(kb.constantExpr(op.getPads()[rank + d]));
+      if (op.getAutoPad())
+        window.setSamePads(d, input[d + 1], *op.getAutoPad() == "same_upper");
+    }
     return window;
+  }
+
+  /// ONNX's SAME padding: ceil(size / stride) positions, the odd element after (upper) or before.
+  void setSamePads(unsigned d, graph::DimExpr size, bool upper) {
+    int64_t reach = (kernel[d] - 1) * dilations[d] + 1;
+    graph::DimExpr span = (size.ceilDiv(strides[d]) - 1) * strides[d] + reach;
+    graph::DimExpr total = (span - size).max(graph::DimExpr::constant(size.context(), 0));
+    pads[d] = upper ? total.floorDiv(2) : total.ceilDiv(2);
+    padsEnd[d] = total - pads[d];
   }
 
   size_t rank() const { return kernel.size(); }
@@ -34,7 +47,7 @@ struct Window {
   /// One tap at each output position's own place: the input is read like a matrix.
   bool isPointwise() const {
     return taps() == 1 && llvm::all_of(strides, [](int64_t stride) { return stride == 1; }) &&
-           llvm::all_of(pads, [](int64_t pad) { return pad == 0; });
+           llvm::all_of(pads, [](graph::DimExpr pad) { return pad.isConstant(0); });
   }
 
   /// Input coordinate in dim `d` of tap 0 at output coordinate `position`; may lie outside.
