@@ -138,7 +138,7 @@ TEST(Format, level_is_the_best_or_the_one_asked_for) {
 }
 
 TEST(Format, maps_code_from_the_file) {
-  std::string path = testing::TempDir() + "/llmc-format-test-" + std::to_string(::getpid()) + ".llmc";
+  std::string name = "llmc-format-test-" + std::to_string(::getpid()) + ".llmc", path = testing::TempDir() + name;
   Bytes bytes = addReluPlan().file();
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char *>(bytes.data()), std::streamsize(bytes.size()));
@@ -149,7 +149,7 @@ TEST(Format, maps_code_from_the_file) {
   std::ifstream maps("/proc/self/maps");
   bool found = false;
   for (std::string line; std::getline(maps, line);)
-    if (line.find(path) != std::string::npos) {
+    if (line.find(name) != std::string::npos) {
       found |= line.find("r-xp") != std::string::npos;
       EXPECT_EQ(line.find("rwxp"), std::string::npos) << line;
     }
