@@ -31,14 +31,14 @@ extern "C" const char *__asan_default_options() { return "allocator_may_return_n
 namespace llmc::test {
 namespace {
 
-/// Cancels a run that takes longer than a second: a mutated loop may have any number of trips.
+/// Cancels a run that takes longer than a moment: a mutated loop may have any number of trips.
 class Watchdog {
 public:
   explicit Watchdog(rt::Session &session)
       : thread([this, &session] {
           std::unique_lock lock(mutex);
           while (!done)
-            if (!ended.wait_for(lock, std::chrono::seconds(1), [&] { return done; }))
+            if (!ended.wait_for(lock, std::chrono::milliseconds(200), [&] { return done; }))
               session.cancel();
         }) {}
   ~Watchdog() {

@@ -17,8 +17,6 @@ struct Case {
   std::function<void(PlanT &)> spoil;
 };
 
-PlanBuilder addRelu() { return addReluPlan(); }
-
 void PrintTo(const Case &c, std::ostream *out) { *out << c.rule; }
 
 // Short names for what the cases reach into. Buffers, steps and expressions are numbered as TestPlans.cpp builds them.
@@ -114,7 +112,8 @@ const Case kEntry[] = {
     {"spec-dim-names", [](PlanT &p) { entry(p).outputs[0]->dim_names = {"a", "b"}; }},
     {"spec-name", [](PlanT &p) { entry(p).inputs[1]->name = entry(p).inputs[0]->name; }},
     {"spec-dims", [](PlanT &p) { entry(p).outputs[0]->dims = {99}; }},
-    {"spec-buffer", [](PlanT &p) { entry(p).inputs[0]->buffer = 99; }},
+    {"spec-buffer", [](PlanT &p) { buffer(p, 0).kind = plan::BufKind::ARENA; }},
+    {"buffer-boundary", [](PlanT &p) { entry(p).inputs[0]->buffer = 99; }},
     {"body-resources", [](PlanT &p) { body(p).queues.clear(); }},
     {"body-device", [](PlanT &p) { body(p).devices = {1}; }},
     {"queue-device", [](PlanT &p) { body(p).queues[0]->device = 1; }},
@@ -201,7 +200,7 @@ const Case kSteps[] = {
     {"guard-expr", [](PlanT &p) { *step(p, 2).body.AsCheck()->guard = plan::Guard(99, plan::Cmp::GE, 0, 0, 0); }},
     {"step-bounds", [](PlanT &p) { step(p, 1).body.AsReadScalar()->offset = 0; }},
     {"used-before-read", [](PlanT &p) { std::swap(block(p).steps[1], block(p).steps[2]); }},
-    {"read-before-write", [](PlanT &p) { std::swap(block(p).steps[0], block(p).steps[3]); }},
+    {"read-before-write", [](PlanT &p) { step(p, 0).body.Set(plan::BarrierT()); }},
     {"output-unwritten",
      [](PlanT &p) {
        step(p, 0, 2).body.AsDispatch()->buffers[2] = 9;
@@ -229,7 +228,10 @@ const Case kSizes[] = {
     {"alignment", [](PlanT &p) { buffer(p, 2).offset = append(block(p).exprs, constant(2)); }},
     {"aliasing",
      [](PlanT &p) {
-       step(p, 1).body.AsDispatch()->buffers = {3, 3}, exported(p, 1).bindings[1]->in_place_with = kNone;
+       auto again = std::make_unique<plan::StepT>(step(p, 1));
+       again->body.AsDispatch()->buffers = {2, 2};
+       block(p).steps.insert(block(p).steps.begin() + 1, std::move(again));
+       exported(p, 1).bindings[1]->in_place_with = kNone;
      }},
     {"grid", [](PlanT &p) { variant(p).entries[0]->grid = append(exported(p).exprs, constant(int64_t(1) << 50)); }},
     {"grid", [](PlanT &p) { variant(p).entries[0]->grid = append(exported(p).exprs, constant(-1)); }},

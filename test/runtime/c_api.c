@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   llmc_session *session;
   float a[8] = {1, -2, 3, -4, 5, -6, 7, -8}, b[8] = {1, 1, 1, 1, 1, 1, 1, 1}, expected[8] = {2, 0, 4, 0, 6, 0, 8, 0};
   int64_t dims[2] = {2, 4};
-  llmc_tensor_view view = {sizeof view};
+  llmc_tensor_view view = {.struct_size = sizeof view};
   int steps = 0;
   if (argc != 2 || llmc_plan_load(argv[1], &options, &plan) != LLMC_OK)
     return fail("load");
@@ -28,7 +28,8 @@ int main(int argc, char **argv) {
       llmc_session_set_profile(session, on_step, &steps) != LLMC_OK || llmc_session_run(session) != LLMC_OK ||
       llmc_session_output_by_name(session, "y", &view) != LLMC_OK)
     return fail("run");
-  if (view.rank != 2 || view.dims[0] != 2 || view.size != sizeof expected || memcmp(view.data, expected, view.size) != 0)
+  if (view.rank != 2 || view.dims[0] != 2 || view.size != sizeof expected ||
+      memcmp(view.data, expected, view.size) != 0)
     return fail("wrong answer");
   if (steps != 2)
     return fail("wrong number of steps");

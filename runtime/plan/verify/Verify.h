@@ -61,6 +61,13 @@ template <typename... Pieces> Status fail(const char *rule, const Pieces &...pie
 /// Vectors that are not `required` are null when empty.
 template <typename T> uint32_t count(const flatbuffers::Vector<T> *vector) { return vector ? vector->size() : 0; }
 
+/// The stock verifier looks at the place of a vector's length, not at that of elements of 8 bytes behind it.
+template <typename T> Status verifyAligned(const flatbuffers::Vector<T> *vector, const char *what) {
+  if (vector && reinterpret_cast<uintptr_t>(vector->Data()) % 8 != 0)
+    return fail("vector-alignment", "the elements of ", what, " are not at a multiple of 8");
+  return {};
+}
+
 inline std::string_view text(const flatbuffers::String *string) {
   return string ? std::string_view(string->c_str(), string->size()) : std::string_view();
 }

@@ -29,6 +29,7 @@ static Status verifyBinding(const plan::Export &exported, uint32_t i) {
 }
 
 static Status verifyExport(const plan::Export &exported) {
+  LLMC_TRY(verifyAligned(exported.exprs(), "exprs"));
   std::span<const plan::ExprNode> nodes = exprNodes(exported.exprs());
   LLMC_TRY(verifyExprNodes(nodes, exported.scalars()));
   for (uint32_t i = 0; i < exported.bindings()->size(); ++i)

@@ -16,6 +16,7 @@ static std::optional<uint64_t> denseBytes(const plan::Constant &constant) {
 static Status verifyConstant(const VerifyContext &context, const plan::Constant &constant) {
   if (!isKnown(constant.dtype()))
     return fail("constant-type", "unknown element type ", int(constant.dtype()));
+  LLMC_TRY(verifyAligned(constant.dims(), "dims"));
   if (count(constant.dims()) > kMaxRank)
     return fail("constant-rank", "rank ", count(constant.dims()), " is above ", kMaxRank);
   LLMC_TRY(verifyRange(context, *constant.data(), plan::SegKind::CONSTANTS));

@@ -62,6 +62,7 @@ static Status verifySymbol(const plan::EntryPoint &entry, const plan::Symbol &sy
 }
 
 static Status verifyGuards(const plan::Body &body) {
+  LLMC_TRY(verifyAligned(body.guards(), "guards"));
   uint32_t numExprs = count(body.blocks()->Get(0)->exprs());
   for (uint32_t i = 0; i < count(body.guards()); ++i)
     LLMC_TRY(verifyGuard(*body.guards()->Get(i), numExprs));
@@ -98,6 +99,7 @@ Status verifyFrames(BodyContext &context) {
       if (Status status = verifySymbol(context.entry, *symbol, b == 0); !status.ok())
         return std::move(status).in(concat("block ", b, ", symbol '", text(symbol->name()), "'"));
     }
+    LLMC_TRY(verifyAligned(block->exprs(), "exprs"));
     if (Status status = verifyExprNodes(exprNodes(block->exprs()), count(block->symbols())); !status.ok())
       return std::move(status).in(concat("block ", b));
   }

@@ -218,10 +218,12 @@ Status StepVerifier::verifyBody(const plan::Step &step) {
 }
 
 Status StepVerifier::verifyPoints(const plan::Step &step) const {
-  for (const auto *points : {step.wait(), step.signal()})
+  for (const auto *points : {step.wait(), step.signal()}) {
+    LLMC_TRY(verifyAligned(points, "points"));
     for (uint32_t i = 0; i < count(points); ++i)
       if (points->Get(i)->semaphore() >= context.body.semaphores())
         return fail("step-semaphore", "semaphore ", points->Get(i)->semaphore(), " of ", context.body.semaphores());
+  }
   return {};
 }
 
