@@ -51,7 +51,8 @@ LLMC_REFERENCE_KERNEL(matmul) {
     forEachElement(shape, strides, [&](const int64_t *at) {
       Compute<T> total = 0;
       for (int64_t k = 0; k < depth; ++k)
-        total = multiplyAdd(load(leftData[at[0] + k * left.sumStride]), load(rightData[at[1] + k * right.sumStride]), total);
+        total = multiplyAdd(load(leftData[at[0] + k * left.sumStride]), load(rightData[at[1] + k * right.sumStride]),
+                            total);
       to[at[2]] = store<T>(total);
     });
     return LLMC_KERNEL_OK;

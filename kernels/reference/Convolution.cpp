@@ -23,7 +23,8 @@ static void convolve(const llmc_reference_args *args, const Window &window, int6
     int64_t firstChannel = m / groupOutputs * groupInputs;
     Compute<T> total = 0;
     forEachTap(window, input, position, [&](int64_t tap, const int64_t (&source)[spatialDims]) {
-      const int64_t place[] = {tap / (kernelColumns * kernelRows), tap / kernelColumns % kernelRows, tap % kernelColumns};
+      const int64_t place[] = {tap / (kernelColumns * kernelRows), tap / kernelColumns % kernelRows,
+                               tap % kernelColumns};
       for (int64_t c = 0; c < groupInputs; ++c)
         total = multiplyAdd(load(from[input.offset(n, firstChannel + c, source)]),
                             load(weight[weights.offset(m, c, place)]), total);

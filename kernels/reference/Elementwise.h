@@ -6,7 +6,8 @@
 
 namespace llmc::reference {
 
-/// The walk of an element-wise kernel: the output's shape, and the strides of N - 1 inputs broadcast to it, then of the output.
+/// The walk of an element-wise kernel: the output's shape, and the strides of N - 1 inputs broadcast to it, then of the
+/// output.
 template <int N> struct ElementwisePlan {
   Dims shape, strides[N];
 

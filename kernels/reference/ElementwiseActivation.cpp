@@ -14,8 +14,7 @@ LLMC_REFERENCE_KERNEL(sigmoid) {
 
 /// log(1 + exp(x))
 LLMC_REFERENCE_KERNEL(softplus) {
-  return unaryFloat(args,
-                    []<typename T>(T x) { return maximum(x, T(0)) + math::log1p(math::exp(-magnitude(x))); });
+  return unaryFloat(args, []<typename T>(T x) { return maximum(x, T(0)) + math::log1p(math::exp(-magnitude(x))); });
 }
 
 /// x / (1 + |x|)
@@ -30,8 +29,7 @@ template <typename T> static T hardSigmoid(T x, T alpha, T beta) {
 
 /// floats: alpha, beta
 LLMC_REFERENCE_KERNEL(hard_sigmoid) {
-  return unaryFloat(
-      args, [args]<typename T>(T x) { return hardSigmoid(x, T(args->floats[0]), T(args->floats[1])); });
+  return unaryFloat(args, [args]<typename T>(T x) { return hardSigmoid(x, T(args->floats[0]), T(args->floats[1])); });
 }
 
 /// x * hard_sigmoid(x) with alpha 1/6 and beta 1/2

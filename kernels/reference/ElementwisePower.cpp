@@ -48,9 +48,8 @@ LLMC_REFERENCE_KERNEL(pow) {
     T *to = dataOf<T>(args->outputs[0]);
     // power(base, offset of the exponent)
     auto loop = [&](auto power) {
-      forEachElement(plan.shape, plan.strides, [&](const int64_t *at) {
-        to[at[2]] = store<T>(power(load(bases[at[0]]), at[1]));
-      });
+      forEachElement(plan.shape, plan.strides,
+                     [&](const int64_t *at) { to[at[2]] = store<T>(power(load(bases[at[0]]), at[1])); });
       return int32_t(LLMC_KERNEL_OK);
     };
     using C = Compute<T>;
@@ -63,7 +62,8 @@ LLMC_REFERENCE_KERNEL(pow) {
       });
     } else {
       if (exponents.dtype == LLMC_U64)
-        return loop([&](C base, int64_t at) { return integerPower(base, uint64_t(readInteger(exponents, at)), byZero); });
+        return loop(
+            [&](C base, int64_t at) { return integerPower(base, uint64_t(readInteger(exponents, at)), byZero); });
       return loop([&](C base, int64_t at) { return integerPower(base, readInteger(exponents, at), byZero); });
     }
   });

@@ -5,7 +5,8 @@
 
 using namespace llmc::reference;
 
-/// y = x at the offsets of `fromX` plus, along `axis`, an index read at the offsets of `fromIndices`; all over y's shape.
+/// y = x at the offsets of `fromX` plus, along `axis`, an index read at the offsets of `fromIndices`; all over y's
+/// shape.
 static int32_t pick(const llmc_reference_args *args, int64_t axis, const Dims &fromX, const Dims &fromIndices) {
   const llmc_tensor &x = args->inputs[0], &indices = args->inputs[1], &y = args->outputs[0];
   const Dims strides[] = {fromX, fromIndices, stridesOf(y)};

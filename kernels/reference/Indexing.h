@@ -23,9 +23,8 @@ struct SliceRange {
   int64_t start, step, count;
 };
 
-/// The rules of ONNX Slice: negative bounds count from the end, then bounds clamp to what the step's direction can use; a
-/// start in front of the dim clamps to 0 for negative steps too (numpy picks nothing there).
-/// `step` is not 0.
+/// The rules of ONNX Slice: negative bounds count from the end, then bounds clamp to what the step's direction can use;
+/// a start in front of the dim clamps to 0 for negative steps too (numpy picks nothing there). `step` is not 0.
 inline SliceRange sliceRange(int64_t size, int64_t start, int64_t end, int64_t step) {
   if (size == 0)
     return {0, step, 0};

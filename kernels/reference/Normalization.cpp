@@ -1,5 +1,6 @@
 // layer_norm, rms_norm and batch_norm. The stage is float (double for double); the mean of a
-// group and its subtraction are in double, and so is the sum of squares before it rounds to the stage; scale and bias are applied in the stage before the result rounds to the output's type.
+// group and its subtraction are in double, and so is the sum of squares before it rounds to the stage; scale and bias
+// are applied in the stage before the result rounds to the output's type.
 #include "kernels/reference/Arithmetic.h"
 #include "kernels/reference/Indexing.h"
 #include "kernels/reference/Tensor.h"
@@ -48,7 +49,8 @@ template <typename T> static void normalize(const llmc_reference_args *args, con
   forEachElement(groups.lead, outer, [&](const int64_t *group) {
     auto meanOf = [&](auto term) {
       double total = 0;
-      forEachElement(groups.trail, reading, [&](const int64_t *at) { total += double(term(load(x[group[0] + at[0]]))); });
+      forEachElement(groups.trail, reading,
+                     [&](const int64_t *at) { total += double(term(load(x[group[0] + at[0]]))); });
       return total / count;
     };
     double mean = centre ? meanOf([](C value) { return value; }) : 0;
@@ -78,7 +80,8 @@ static int32_t normalizeTrailing(const llmc_reference_args *args, bool centre) {
 /// ints: axis; floats: epsilon. Scale and bias broadcast to those dims.
 LLMC_REFERENCE_KERNEL(layer_norm) { return normalizeTrailing(args, true); }
 
-/// rms_norm(x, scale): x / sqrt(mean of squares + epsilon) * scale over dims axis .. rank - 1. ints: axis; floats: epsilon
+/// rms_norm(x, scale): x / sqrt(mean of squares + epsilon) * scale over dims axis .. rank - 1. ints: axis; floats:
+/// epsilon
 LLMC_REFERENCE_KERNEL(rms_norm) { return normalizeTrailing(args, false); }
 
 /// batch_norm(x, scale, bias, mean, var): (x - mean) / sqrt(var + epsilon) * scale + bias, each per channel.

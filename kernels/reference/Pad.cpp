@@ -1,7 +1,8 @@
 // pad(x, value?): adds elements around each dim, or removes them where a pad is negative.
 //
 // ints: list pads (all begins, then all ends), mode: 0 constant (value, else 0), 1 reflect (the edge is not repeated),
-// 2 edge, 3 wrap. Removal comes first: the other modes read what remains. Reflection and wrapping go on as far as needed.
+// 2 edge, 3 wrap. Removal comes first: the other modes read what remains. Reflection and wrapping go on as far as
+// needed.
 #include "kernels/reference/Indexing.h"
 #include "kernels/reference/Tensor.h"
 

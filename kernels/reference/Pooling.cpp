@@ -32,8 +32,8 @@ LLMC_REFERENCE_KERNEL(max_pool) {
   });
 }
 
-/// One more int: count_include_pad. The divisor is the number of taps inside the input or, with count_include_pad, inside
-/// the padded input. The sum runs over the taps in row-major order, in the compute type.
+/// One more int: count_include_pad. The divisor is the number of taps inside the input or, with count_include_pad,
+/// inside the padded input. The sum runs over the taps in row-major order, in the compute type.
 LLMC_REFERENCE_KERNEL(average_pool) {
   IntReader ints(args);
   Window window = readWindow(ints);

@@ -1,7 +1,8 @@
 // Reductions over a set of axes.
 //
 // ints: list axes (negative ones count from the end; an empty list reduces nothing), keep dims
-// Sums, means and products of floats run in double in row-major order and round once. Integers wrap; their mean truncates.
+// Sums, means and products of floats run in double in row-major order and round once. Integers wrap; their mean
+// truncates.
 #include "kernels/reference/Arithmetic.h"
 #include "kernels/reference/Indexing.h"
 #include "kernels/reference/Limits.h"
@@ -50,7 +51,8 @@ static int32_t reduce(const llmc_reference_args *args, Accumulator start, Step s
   const Dims outer[] = {plan.keptFrom, plan.keptTo}, inner[] = {plan.reducedFrom};
   forEachElement(plan.kept, outer, [&](const int64_t *at) {
     Accumulator total = start;
-    forEachElement(plan.reduced, inner, [&](const int64_t *offset) { total = step(total, load(from[at[0] + offset[0]])); });
+    forEachElement(plan.reduced, inner,
+                   [&](const int64_t *offset) { total = step(total, load(from[at[0] + offset[0]])); });
     to[at[1]] = convert<T>(finish(total, count));
   });
   return LLMC_KERNEL_OK;
@@ -82,10 +84,12 @@ LLMC_REFERENCE_KERNEL(reduce_mean) {
           [](double total, int64_t count) { return total / double(count); });
     } else {
       using A = Widest<T>;
-      return reduce<T>(args, A(0), [](A total, T x) { return sum(total, A(x)); }, [&](A total, int64_t count) {
-        byZero |= count == 0;
-        return count == 0 ? A(0) : quotient(total, A(count));
-      });
+      return reduce<T>(
+          args, A(0), [](A total, T x) { return sum(total, A(x)); },
+          [&](A total, int64_t count) {
+            byZero |= count == 0;
+            return count == 0 ? A(0) : quotient(total, A(count));
+          });
     }
   });
   return byZero ? fail(args, LLMC_KERNEL_DIVISION_BY_ZERO, -1, 0) : status;

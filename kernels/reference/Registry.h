@@ -8,7 +8,8 @@
 
 namespace llmc::reference {
 
-/// The kernel of the graph op with this mnemonic ("add", not "graph.add"), or null. Any thread may call it and the kernel.
+/// The kernel of the graph op with this mnemonic ("add", not "graph.add"), or null. Any thread may call it and the
+/// kernel.
 llmc_reference_kernel find(std::string_view mnemonic);
 
 } // namespace llmc::reference

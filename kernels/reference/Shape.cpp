@@ -17,7 +17,9 @@ static int32_t copyThrough(const llmc_reference_args *args, const Dims &xStrides
 }
 
 /// Repeats dims of size 1 and missing leading dims up to the shape of the output.
-LLMC_REFERENCE_KERNEL(expand) { return copyThrough(args, broadcastStrides(args->inputs[0], shapeOf(args->outputs[0]))); }
+LLMC_REFERENCE_KERNEL(expand) {
+  return copyThrough(args, broadcastStrides(args->inputs[0], shapeOf(args->outputs[0])));
+}
 
 /// Dim d of the output is dim perm[d] of the input. ints: list perm
 LLMC_REFERENCE_KERNEL(transpose) {
@@ -43,7 +45,8 @@ LLMC_REFERENCE_KERNEL(reshape) {
   });
 }
 
-/// The input repeated along each dim, as often as the output's dims say. ints: list repeats (not needed, checked by the op)
+/// The input repeated along each dim, as often as the output's dims say. ints: list repeats (not needed, checked by the
+/// op)
 LLMC_REFERENCE_KERNEL(tile) {
   const llmc_tensor &x = args->inputs[0], &y = args->outputs[0];
   Dims shape = shapeOf(y), xStrides = stridesOf(x), yStrides = stridesOf(y);

@@ -1,6 +1,7 @@
 // softmax and log_softmax along an axis. ints: axis
 //
-// Exponentials of x - max in the compute type, their sum in double in ascending order. A line of -infinity alone gives NaN.
+// Exponentials of x - max in the compute type, their sum in double in ascending order. A line of -infinity alone gives
+// NaN.
 #include "kernels/reference/Arithmetic.h"
 #include "kernels/reference/Indexing.h"
 #include "kernels/reference/Limits.h"

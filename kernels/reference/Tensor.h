@@ -73,7 +73,8 @@ inline bool isPresent(const llmc_reference_args *args, int32_t input) {
 /// A walk over `shape` in row-major order, row by row of the last dim, with N offsets: offsets[i] moves by strides[i].
 template <int N> class RowWalk {
 public:
-  LLMC_SHARED RowWalk(const Dims &shape, const Dims (&strides)[N]) : strides(strides), shape(shape), rest(shape.rank - 1) {
+  LLMC_SHARED RowWalk(const Dims &shape, const Dims (&strides)[N])
+      : strides(strides), shape(shape), rest(shape.rank - 1) {
     length = shape.rank ? shape[rest] : 1;
     rows = length == 0 ? 0 : shape.elements() / length;
     for (int i = 0; i < N; ++i)

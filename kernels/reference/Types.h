@@ -24,8 +24,8 @@ struct Bool {
 template <typename A, typename B> inline constexpr bool isSame = false;
 template <typename A> inline constexpr bool isSame<A, A> = true;
 
-template <typename T> inline constexpr bool isFloat = isSame<T, float> || isSame<T, double> || isSame<T, Half> ||
-                                                      isSame<T, BFloat16>;
+template <typename T>
+inline constexpr bool isFloat = isSame<T, float> || isSame<T, double> || isSame<T, Half> || isSame<T, BFloat16>;
 template <typename T> inline constexpr bool isBool = isSame<T, Bool>;
 template <typename T> inline constexpr bool isInteger = !isFloat<T> && !isBool<T>;
 template <typename T> inline constexpr bool isSigned = isInteger<T> && T(-1) < T(0);

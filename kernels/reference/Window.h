@@ -90,8 +90,8 @@ template <typename Body> void forEachPixel(const ImageView &image, Body body) {
             body(n, c, at);
 }
 
-/// Calls `body(tap, position)` for the taps of the window at `output` that lie inside the input, in row-major order; `tap`
-/// is the tap's row-major index and `position` its place in the input.
+/// Calls `body(tap, position)` for the taps of the window at `output` that lie inside the input, in row-major order;
+/// `tap` is the tap's row-major index and `position` its place in the input.
 template <typename Body>
 void forEachTap(const Window &window, const ImageView &input, const int64_t (&output)[spatialDims], Body body) {
   int64_t tap = 0, at[spatialDims];
@@ -106,7 +106,8 @@ void forEachTap(const Window &window, const ImageView &input, const int64_t (&ou
           body(tap, at);
 }
 
-/// The number of taps of the window at `output` that lie inside the padded input: pads count, what is beyond them does not.
+/// The number of taps of the window at `output` that lie inside the padded input: pads count, what is beyond them does
+/// not.
 inline int64_t paddedTaps(const Window &window, const ImageView &input, const int64_t (&output)[spatialDims]) {
   int64_t count = 1;
   for (int32_t d = 0; d < spatialDims; ++d) {

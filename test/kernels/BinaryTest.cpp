@@ -49,16 +49,19 @@ TEST(ReferenceKernel, mod) {
   expectKernel("mod", {exact({1}, {INT64_MIN}), exact({1}, {-1})}, exact({1}, {0}), {1});
   expectKernel("mod", {make<uint8_t>({1}, {250}), make<uint8_t>({1}, {7})}, make<uint8_t>({1}, {5}), {0});
   expectKernel("mod", {f32({6}, {-4.3, 4.3, 5, -0.0, 1, inf}), f32({6}, {2.1, -2.1, inf, 2, 0, 2})},
-               f32({6}, {std::fmod(double(float(-4.3)), double(float(2.1))), std::fmod(double(float(4.3)), double(float(2.1))), 5, -0.0, NaN, NaN}),
+               f32({6}, {std::fmod(double(float(-4.3)), double(float(2.1))),
+                         std::fmod(double(float(4.3)), double(float(2.1))), 5, -0.0, NaN, NaN}),
                {1});
-  expectKernel("mod", {f64({4}, {-5, 5, -4, 1e300}), f64({4}, {3, -3, 2, 7})}, f64({4}, {1, -1, 0, std::fmod(1e300, 7)}), {0});
+  expectKernel("mod", {f64({4}, {-5, 5, -4, 1e300}), f64({4}, {3, -3, 2, 7})},
+               f64({4}, {1, -1, 0, std::fmod(1e300, 7)}), {0});
   expectFault("mod", {i32({1}, {1}), i32({1}, {0})}, i32({1}, {0}), {1}, LLMC_KERNEL_DIVISION_BY_ZERO, 1, 0);
 }
 
 TEST(ReferenceKernel, pow) {
   expectKernel("pow", {i64({4}, {13, 17, 19, 23}), i64({4}, {8, 7, 7, 6})},
                exact({4}, {815730721, 410338673, 893871739, 148035889}));
-  expectKernel("pow", {f32({4}, {2, 2, -8, -2}), f32({4}, {0.5, -1, 1.0 / 3, 3})}, f32({4}, {std::sqrt(2.0), 0.5, NaN, -8}));
+  expectKernel("pow", {f32({4}, {2, 2, -8, -2}), f32({4}, {0.5, -1, 1.0 / 3, 3})},
+               f32({4}, {std::sqrt(2.0), 0.5, NaN, -8}));
   expectKernel("pow", {f32({4}, {0, -0.0, NaN, 1}), f32({4}, {-1, -3, 0, NaN})}, f32({4}, {inf, -inf, 1, 1}));
   expectKernel("pow", {i32({4}, {2, 1, -1, -1}), i32({4}, {-1, -5, -3, -2})}, i32({4}, {0, 1, -1, 1}));
   expectKernel("pow", {f32({2}, {2, 3}), i64({2}, {10, -1})}, f32({2}, {1024, 1.0 / 3}));
@@ -73,13 +76,15 @@ TEST(ReferenceKernel, pow) {
 }
 
 TEST(ReferenceKernel, max) {
-  expectKernel("max", {f32({5}, {NaN, 1, 2, 0.0, -0.0}), f32({5}, {1, NaN, 3, -0.0, 0.0})}, f32({5}, {NaN, NaN, 3, 0, 0}));
+  expectKernel("max", {f32({5}, {NaN, 1, 2, 0.0, -0.0}), f32({5}, {1, NaN, 3, -0.0, 0.0})},
+               f32({5}, {NaN, NaN, 3, 0, 0}));
   expectKernel("max", {f32({3, 1}, {1, 5, NaN}), f32({1}, {3})}, f32({3, 1}, {3, 5, NaN}));
   expectKernel("max", {make<uint8_t>({2}, {200, 1}), make<uint8_t>({2}, {100, 2})}, make<uint8_t>({2}, {200, 2}));
 }
 
 TEST(ReferenceKernel, min) {
-  expectKernel("min", {f32({5}, {NaN, 1, 2, 0.0, -0.0}), f32({5}, {1, NaN, 3, -0.0, 0.0})}, f32({5}, {NaN, NaN, 2, -0.0, -0.0}));
+  expectKernel("min", {f32({5}, {NaN, 1, 2, 0.0, -0.0}), f32({5}, {1, NaN, 3, -0.0, 0.0})},
+               f32({5}, {NaN, NaN, 2, -0.0, -0.0}));
   expectKernel("min", {make<int8_t>({2}, {-128, 1}), make<int8_t>({2}, {100, 2})}, make<int8_t>({2}, {-128, 1}));
 }
 

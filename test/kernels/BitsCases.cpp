@@ -15,9 +15,10 @@ static std::map<std::string, std::vector<KernelCase>> makeCases() {
   constexpr Element truth = Element::Truth, index = Element::Index, anyFloat = Element::AnyFloat;
   std::map<std::string, std::vector<KernelCase>> cases;
   for (const char *name :
-       {"abs", "neg", "not", "relu", "sign", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf",
-        "exp", "floor", "log", "reciprocal", "round", "sin", "sinh", "sqrt", "tan", "tanh", "hard_swish", "sigmoid", "softplus",
-        "softsign", "cast", "leaky_relu", "elu", "hard_sigmoid", "gelu"})
+       {"abs",        "neg",      "not",  "relu",       "sign", "acos",         "acosh", "asin",       "asinh",
+        "atan",       "atanh",    "ceil", "cos",        "cosh", "erf",          "exp",   "floor",      "log",
+        "reciprocal", "round",    "sin",  "sinh",       "sqrt", "tan",          "tanh",  "hard_swish", "sigmoid",
+        "softplus",   "softsign", "cast", "leaky_relu", "elu",  "hard_sigmoid", "gelu"})
     cases[name] = {{{{{7, 37}}}, {{7, 37}}, {0}, {0.3, 0.4}}, {{{{3}}}, {{2, 3}}, {1}, {1.7, -0.1}}};
   cases["is_nan"] = {{{{{259}}}, {{259}, truth}}};
   for (const char *name : {"add", "div", "max", "min", "mod", "mul", "pow", "sub"})
@@ -25,19 +26,22 @@ static std::map<std::string, std::vector<KernelCase>> makeCases() {
   for (const char *name : {"and", "equal", "greater", "greater_equal", "less", "less_equal", "or", "xor"})
     cases[name] = {{{{{257}}, {{257}}}, {{257}, truth}}, {{{{5, 1}}, {{7}}}, {{5, 7}, truth}}};
   cases["where"] = {{{{{5, 1}, truth}, {{7}}, {{5, 7}}}, {{5, 7}}}};
-  cases["matmul"] = {{{{{3, 17}}, {{17, 5}}}, {{3, 5}}}, {{{{2, 1, 3, 4}}, {{5, 4, 2}}}, {{2, 5, 3, 2}}}, {{{{9}}, {{9}}}, {{}}}};
+  cases["matmul"] = {
+      {{{{3, 17}}, {{17, 5}}}, {{3, 5}}}, {{{{2, 1, 3, 4}}, {{5, 4, 2}}}, {{2, 5, 3, 2}}}, {{{{9}}, {{9}}}, {{}}}};
   cases["conv"] = {{{{{2, 4, 5, 5}}, {{6, 2, 3, 3}}, {{6}}}, {{2, 6, 3, 3}}, {2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 2, 0}},
                    {{{{1, 7, 3}}, {{4, 3, 2}}}, {{1, 5, 4}}, {1, 1, 2, 0, 0, 1, 2, 1, 1}}};
   cases["max_pool"] = {{{{{1, 2, 5, 5}}}, {{1, 2, 3, 3}}, {2, 3, 3, 2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 0, 1}}};
   cases["average_pool"] = cases["max_pool"];
   cases["average_pool"].push_back({{{{1, 6, 3}}}, {{1, 3, 3}}, {1, 2, 1, 2, 2, 0, 1, 1, 1, 1, 0}});
   for (const char *name : {"reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum"})
-    cases[name] = {{{{{5, 33}}}, {{5}}, {1, 1, 0}}, {{{{3, 4, 5}}}, {{1, 4, 1}}, {2, 0, -1, 1}}, {{{{3, 0}}}, {{3}}, {1, 1, 0}}};
+    cases[name] = {
+        {{{{5, 33}}}, {{5}}, {1, 1, 0}}, {{{{3, 4, 5}}}, {{1, 4, 1}}, {2, 0, -1, 1}}, {{{{3, 0}}}, {{3}}, {1, 1, 0}}};
   for (const char *name : {"arg_max", "arg_min"})
     cases[name] = {{{{{5, 33}}}, {{5}, index}, {1, 0, 0}}, {{{{4, 3}}}, {{1, 3}, index}, {0, 1, 1}}};
   for (const char *name : {"softmax", "log_softmax"})
     cases[name] = {{{{{5, 33}}}, {{5, 33}}, {1}}, {{{{5, 3}}}, {{5, 3}}, {0}}};
-  cases["batch_norm"] = {{{{{2, 3, 5}}, {{3}, anyFloat}, {{3}, anyFloat}, {{3}, anyFloat}, {{3}, anyFloat}}, {{2, 3, 5}}, {0}, {1e-5}}};
+  cases["batch_norm"] = {
+      {{{{2, 3, 5}}, {{3}, anyFloat}, {{3}, anyFloat}, {{3}, anyFloat}, {{3}, anyFloat}}, {{2, 3, 5}}, {0}, {1e-5}}};
   cases["layer_norm"] = {{{{{5, 33}}, {{33}, anyFloat}, {{33}, anyFloat}}, {{5, 33}}, {1}, {1e-5}}};
   cases["rms_norm"] = {{{{{5, 33}}, {{33}, anyFloat}}, {{5, 33}}, {-1}, {1e-5}}};
   cases["concat"] = {{{{{2, 3}}, {{2, 4}}}, {{2, 7}}, {1}}};
@@ -155,9 +159,10 @@ Outcome test::runCase(llmc_reference_kernel kernel, const KernelCase &descriptio
     inputs.push_back(operand.describe());
   llmc_tensor result = output.describe();
   Outcome outcome{};
-  llmc_reference_args args{inputs.data(),          &result, description.ints.data(),         description.floats.data(),
-                           int32_t(inputs.size()), 1,       int32_t(description.ints.size()), int32_t(description.floats.size()),
-                           &outcome.error};
+  llmc_reference_args args{
+      inputs.data(),          &result, description.ints.data(),          description.floats.data(),
+      int32_t(inputs.size()), 1,       int32_t(description.ints.size()), int32_t(description.floats.size()),
+      &outcome.error};
   outcome.status = kernel(&args);
   outcome.dims = output.dims;
   outcome.bytes = output.bytes;

@@ -1,5 +1,5 @@
-// Calls that make each kernel do its work, for tests that compare two builds of it: shapes and attributes per kernel, run
-// over every element type on seeded data.
+// Calls that make each kernel do its work, for tests that compare two builds of it: shapes and attributes per kernel,
+// run over every element type on seeded data.
 #ifndef LLMC_TEST_KERNELS_BITSCASES_H
 #define LLMC_TEST_KERNELS_BITSCASES_H
 
@@ -38,13 +38,15 @@ struct Outcome {
   Ints dims;
   std::vector<char> bytes;
 
-  /// Replaces each NaN of a float output by one NaN: which of two operands gives sign and payload is the instruction's choice.
+  /// Replaces each NaN of a float output by one NaN: which of two operands gives sign and payload is the instruction's
+  /// choice.
   void mergeNans(int32_t dtype);
   bool operator==(const Outcome &other) const;
 };
 
 /// Runs a case with `dtype` for swept operands. `outputDtype` is that of a swept output (it differs for casts).
-Outcome runCase(llmc_reference_kernel kernel, const KernelCase &description, int32_t dtype, int32_t outputDtype, uint32_t seed);
+Outcome runCase(llmc_reference_kernel kernel, const KernelCase &description, int32_t dtype, int32_t outputDtype,
+                uint32_t seed);
 
 } // namespace llmc::test
 

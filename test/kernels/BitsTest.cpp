@@ -45,11 +45,12 @@ static int compare(const Image &a, const Image &b, bool anyNan) {
       for (int32_t dtype : dtypes)
         for (int32_t target : dtypes)
           for (uint32_t seed = 0; seed < 3 && (isCast || target == dtype); ++seed) {
-            Outcome x = runCase(first, description, dtype, target, seed), y = runCase(second, description, dtype, target, seed);
+            Outcome x = runCase(first, description, dtype, target, seed),
+                    y = runCase(second, description, dtype, target, seed);
             if (anyNan && description.output.element == Element::Swept)
               x.mergeNans(target), y.mergeNans(target);
-            EXPECT_TRUE(x == y) << mnemonics[line] << ", dtype " << dtype << " to " << target << ", seed " << seed << ": "
-                                << firstDifference(x, y);
+            EXPECT_TRUE(x == y) << mnemonics[line] << ", dtype " << dtype << " to " << target << ", seed " << seed
+                                << ": " << firstDifference(x, y);
             calls += x.status != LLMC_KERNEL_UNSUPPORTED;
           }
   }

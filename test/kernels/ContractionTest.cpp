@@ -16,7 +16,8 @@ static std::vector<double> smallIntegers(int64_t count, uint32_t seed) {
 }
 
 TEST(ReferenceKernel, matmul) {
-  expectKernel("matmul", {f32({2, 3}, {1, 2, 3, 4, 5, 6}), f32({3, 2}, {1, 0, 0, 1, 1, 1})}, f32({2, 2}, {4, 5, 10, 11}));
+  expectKernel("matmul", {f32({2, 3}, {1, 2, 3, 4, 5, 6}), f32({3, 2}, {1, 0, 0, 1, 1, 1})},
+               f32({2, 2}, {4, 5, 10, 11}));
   expectKernel("matmul", {f32({3}, {1, 2, 3}), f32({3}, {4, 5, 6})}, f32({}, {32}));
   expectKernel("matmul", {f32({3}, {1, 2, 3}), f32({3, 2}, {1, 0, 0, 1, 1, 1})}, f32({2}, {4, 5}));
   expectKernel("matmul", {f32({2, 3}, {1, 2, 3, 4, 5, 6}), f32({3}, {1, 0, 1})}, f32({2}, {4, 10}));
@@ -95,7 +96,8 @@ template <typename Body> void forEachTapOf(const Problem &p, Body body) {
 void checkConv(const Problem &p) {
   int64_t inputs = power(p.size, p.spatial), outputs = power(p.count(), p.spatial), taps = power(p.kernel, p.spatial);
   int64_t groupInputs = p.channels / p.groups, groupOutputs = p.outputs / p.groups;
-  std::vector<double> x = smallIntegers(p.batch * p.channels * inputs, 1), w = smallIntegers(p.outputs * groupInputs * taps, 2);
+  std::vector<double> x = smallIntegers(p.batch * p.channels * inputs, 1),
+                      w = smallIntegers(p.outputs * groupInputs * taps, 2);
   std::vector<double> bias = smallIntegers(p.outputs, 3), y(p.batch * p.outputs * outputs);
   for (int64_t n = 0; n < p.batch; ++n)
     for (int64_t m = 0; m < p.outputs; ++m) {
@@ -103,7 +105,8 @@ void checkConv(const Problem &p) {
       std::fill(row, row + outputs, bias[m]);
       forEachTapOf(p, [&](int64_t o, int64_t t, int64_t i) {
         for (int64_t c = 0; i >= 0 && c < groupInputs; ++c)
-          row[o] += x[(n * p.channels + m / groupOutputs * groupInputs + c) * inputs + i] * w[(m * groupInputs + c) * taps + t];
+          row[o] += x[(n * p.channels + m / groupOutputs * groupInputs + c) * inputs + i] *
+                    w[(m * groupInputs + c) * taps + t];
       });
     }
   for (bool channelsLast : {false, true}) {
@@ -113,9 +116,13 @@ void checkConv(const Problem &p) {
     appendList(ints, Ints(p.spatial, p.dilation));
     ints.push_back(p.groups);
     ints.push_back(channelsLast);
-    Tensor image = f32(dims(p.batch, p.channels, p.size, p.spatial, channelsLast), channelsLast ? moveChannelsLast(x, p.batch, p.channels) : x);
-    Tensor result = f32(dims(p.batch, p.outputs, p.count(), p.spatial, channelsLast), channelsLast ? moveChannelsLast(y, p.batch, p.outputs) : y);
-    expectKernel("conv", {image, f32(dims(p.outputs, groupInputs, p.kernel, p.spatial, false), w), f32({p.outputs}, bias)}, result, ints);
+    Tensor image = f32(dims(p.batch, p.channels, p.size, p.spatial, channelsLast),
+                       channelsLast ? moveChannelsLast(x, p.batch, p.channels) : x);
+    Tensor result = f32(dims(p.batch, p.outputs, p.count(), p.spatial, channelsLast),
+                        channelsLast ? moveChannelsLast(y, p.batch, p.outputs) : y);
+    expectKernel("conv",
+                 {image, f32(dims(p.outputs, groupInputs, p.kernel, p.spatial, false), w), f32({p.outputs}, bias)},
+                 result, ints);
   }
 }
 
@@ -184,8 +191,10 @@ TEST(ReferenceKernel, conv) {
   // Without bias; small floats accumulate in float.
   expectKernel("conv", {make<Half>({1, 2, 1}, {2048, 1}), make<Half>({1, 2, 1}, {1, 1})}, make<Half>({1, 1, 1}, {2048}),
                {1, 1, 2, 0, 0, 1, 1, 1, 0});
-  expectKernel("conv", {f64({1, 1, 3}, {1, 2, 3}), f64({1, 1, 2}, {10, 1})}, f64({1, 1, 2}, {12, 23}), {1, 1, 2, 0, 0, 1, 1, 1, 0});
-  // Taps before channels: (tap 0: 1, 2^30; tap 1: -2^30, 0) keeps nothing of the 1, whichever order channels first had kept.
+  expectKernel("conv", {f64({1, 1, 3}, {1, 2, 3}), f64({1, 1, 2}, {10, 1})}, f64({1, 1, 2}, {12, 23}),
+               {1, 1, 2, 0, 0, 1, 1, 1, 0});
+  // Taps before channels: (tap 0: 1, 2^30; tap 1: -2^30, 0) keeps nothing of the 1, whichever order channels first had
+  // kept.
   expectKernel("conv", {f32({1, 2, 2}, {1, -0x1p30, 0x1p30, 0}), f32({1, 2, 2}, {1, 1, 1, 1})}, f32({1, 1, 1}, {0}),
                {1, 1, 2, 0, 0, 1, 1, 1, 0});
 }
@@ -194,8 +203,10 @@ TEST(ReferenceKernel, max_pool) {
   forEachProblem(1, [](const Problem &p) { checkPool(p, false); });
   forEachProblem(2, [](const Problem &p) { checkPool(p, true); });
   // NaN wins; integers start at their least value; a window in the padding alone holds nothing.
-  expectKernel("max_pool", {f32({1, 1, 4}, {1, NaN, 3, 4})}, f32({1, 1, 3}, {NaN, NaN, 4}), {1, 2, 1, 1, 2, 0, 0, 1, 1, 0});
-  expectKernel("max_pool", {make<int8_t>({1, 1, 2}, {-128, -100})}, make<int8_t>({1, 1, 1}, {-100}), {1, 2, 1, 1, 2, 0, 0, 1, 1, 0});
+  expectKernel("max_pool", {f32({1, 1, 4}, {1, NaN, 3, 4})}, f32({1, 1, 3}, {NaN, NaN, 4}),
+               {1, 2, 1, 1, 2, 0, 0, 1, 1, 0});
+  expectKernel("max_pool", {make<int8_t>({1, 1, 2}, {-128, -100})}, make<int8_t>({1, 1, 1}, {-100}),
+               {1, 2, 1, 1, 2, 0, 0, 1, 1, 0});
   expectKernel("max_pool", {f32({1, 1, 1}, {-5})}, f32({1, 1, 3}, {-inf, -5, -inf}), {1, 1, 1, 1, 2, 1, 1, 1, 1, 0});
 }
 
@@ -203,6 +214,8 @@ TEST(ReferenceKernel, average_pool) {
   checkPool({3, 1, 2, 2, 1, 4, 2, 2, 1, 1, 1}, false);
   checkPool({3, 1, 2, 2, 1, 4, 2, 2, 1, 1, 1}, true);
   // One more window than fits, as ceil mode asks: it is cut off at the end of the pads.
-  expectKernel("average_pool", {f32({1, 1, 4}, {1, 2, 3, 4})}, f32({1, 1, 2}, {2, 4}), {1, 3, 1, 3, 2, 0, 0, 1, 1, 0, 0});
-  expectKernel("average_pool", {f32({1, 1, 4}, {1, 2, 3, 4})}, f32({1, 1, 2}, {2, 2}), {1, 3, 1, 3, 2, 0, 1, 1, 1, 0, 1});
+  expectKernel("average_pool", {f32({1, 1, 4}, {1, 2, 3, 4})}, f32({1, 1, 2}, {2, 4}),
+               {1, 3, 1, 3, 2, 0, 0, 1, 1, 0, 0});
+  expectKernel("average_pool", {f32({1, 1, 4}, {1, 2, 3, 4})}, f32({1, 1, 2}, {2, 2}),
+               {1, 3, 1, 3, 2, 0, 1, 1, 1, 0, 1});
 }

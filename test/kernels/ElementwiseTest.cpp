@@ -6,9 +6,9 @@ using namespace llmc::reference;
 using namespace llmc::test;
 
 /// Finite values, edges and specials; enough for each branch of the kernels.
-static const std::vector<double> edges = {0.0, -0.0, 1,    -1,   0.5,  -0.5, 1.5,  2.5,       -2.5,       3.7,  -3.7, 10,
-                                          -10, 89,   -89,  -104, 1e-3, -1e-3, 1e-30, 0x1p-149, -0x1p-149, 1e30, inf,  -inf,
-                                          NaN};
+static const std::vector<double> edges = {0.0,   -0.0,     1,         -1,   0.5, -0.5, 1.5,  2.5,  -2.5,
+                                          3.7,   -3.7,     10,        -10,  89,  -89,  -104, 1e-3, -1e-3,
+                                          1e-30, 0x1p-149, -0x1p-149, 1e30, inf, -inf, NaN};
 
 /// Applies `function`, in double, to `values` as T holds them, and expects the kernel to give its results rounded to T.
 template <typename T, typename Function>
@@ -168,7 +168,8 @@ TEST(ReferenceKernel, cast) {
   expectKernel("cast", {f64({1}, {0.1})}, f32({1}, {0.10000000149011612}));
   expectKernel("cast", {exact({2}, {16777217, 16777219})}, f32({2}, {16777216, 16777220}));
   expectKernel("cast", {exact({1}, {(int64_t(1) << 62) + (int64_t(1) << 38) + 1})}, f32({1}, {0x1.000002p62}));
-  expectKernel("cast", {f32({5}, {65504, 65519, 65520, 0x1p-25, 0x1.8p-25})}, make<Half>({5}, {65504, 65504, inf, 0, 0x1p-24}));
+  expectKernel("cast", {f32({5}, {65504, 65519, 65520, 0x1p-25, 0x1.8p-25})},
+               make<Half>({5}, {65504, 65504, inf, 0, 0x1p-24}));
   expectKernel("cast", {make<BFloat16>({3}, {1.5, inf, NaN})}, make<Half>({3}, {1.5, inf, NaN}));
   expectKernel("cast", {exact({1}, {INT64_MIN})}, f64({1}, {-0x1p63}));
   Tensor big = exact({1}, {-1});

@@ -1,6 +1,7 @@
-// An image of all kernels and mathematics needs nothing from outside and no work of a loader; what is embedded is what was built.
-#include "kernels/reference/Bitcode.h"
+// An image of all kernels and mathematics needs nothing from outside and no work of a loader; what is embedded is what
+// was built.
 #include "test/kernels/Image.h"
+#include "kernels/reference/Bitcode.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

@@ -19,7 +19,9 @@ TEST(Indexing, NormalizesIndices) {
 
 /// Slice as the operator text has it, in wider integers.
 static std::vector<int64_t> sliced(__int128 size, __int128 start, __int128 end, __int128 step) {
-  auto clampTo = [](__int128 value, __int128 low, __int128 high) { return value < low ? low : value > high ? high : value; };
+  auto clampTo = [](__int128 value, __int128 low, __int128 high) {
+    return value < low ? low : value > high ? high : value;
+  };
   start += start < 0 ? size : 0;
   end += end < 0 ? size : 0;
   start = step > 0 ? clampTo(start, 0, size) : clampTo(start, 0, size - 1);

@@ -1,5 +1,5 @@
-// The mathematical functions against the C library's long double: correctly rounded but where that can not tell, and the
-// double-double versions (level v2) against the packaged ones (levels with FMA).
+// The mathematical functions against the C library's long double: correctly rounded but where that can not tell, and
+// the double-double versions (level v2) against the packaged ones (levels with FMA).
 #include "kernels/reference/math/Math.h"
 #include "kernels/reference/math/Power.h"
 
@@ -21,9 +21,22 @@ template <typename F> bool same(F a, F b) {
 /// Specials, edges, every binade with both signs, and random bits.
 template <typename F> std::vector<F> arguments() {
   using Bits = std::conditional_t<sizeof(F) == 4, uint32_t, uint64_t>;
-  std::vector<F> values = {F(0), F(1), F(0.5), F(2), F(100), F(INFINITY), F(NAN), std::numeric_limits<F>::denorm_min(),
-                           std::numeric_limits<F>::min(), std::numeric_limits<F>::max(), std::nextafter(F(1), F(0)),
-                           std::nextafter(F(1), F(2)), F(0x1.921fb54442d18p+0), F(88.7), F(709.7), F(745.1)};
+  std::vector<F> values = {F(0),
+                           F(1),
+                           F(0.5),
+                           F(2),
+                           F(100),
+                           F(INFINITY),
+                           F(NAN),
+                           std::numeric_limits<F>::denorm_min(),
+                           std::numeric_limits<F>::min(),
+                           std::numeric_limits<F>::max(),
+                           std::nextafter(F(1), F(0)),
+                           std::nextafter(F(1), F(2)),
+                           F(0x1.921fb54442d18p+0),
+                           F(88.7),
+                           F(709.7),
+                           F(745.1)};
   std::mt19937_64 random(11);
   constexpr int exponents = sizeof(F) == 4 ? 255 : 2047, mantissa = sizeof(F) == 4 ? 23 : 52;
   for (int e = 0; e < exponents; ++e)
@@ -44,11 +57,13 @@ template <typename F> bool isRounded(F result, long double exact) {
   return F(exact - slack) != F(exact + slack) && (same(result, F(exact - slack)) || same(result, F(exact + slack)));
 }
 
-template <typename F, typename Function, typename Exact> void checkUnary(const char *name, Function function, Exact exact) {
+template <typename F, typename Function, typename Exact>
+void checkUnary(const char *name, Function function, Exact exact) {
   for (F x : arguments<F>()) {
     F result = function(x);
     // The C library's value near its own underflow has fewer bits.
-    ASSERT_TRUE(isRounded(result, exact((long double)x))) << name << '(' << std::hexfloat << x << ") = " << result << ", not " << F(exact(x));
+    ASSERT_TRUE(isRounded(result, exact((long double)x)))
+        << name << '(' << std::hexfloat << x << ") = " << result << ", not " << F(exact(x));
   }
 }
 
@@ -72,14 +87,16 @@ template <typename F, typename Function, typename Exact> void checkUnary(const c
 template <typename F, typename Function> static void checkPow(Function function) {
   std::vector<F> values = arguments<F>();
   std::mt19937 random(5);
-  for (F special : {F(0), F(-0.0), F(1), F(-1), F(INFINITY), F(-INFINITY), F(NAN), F(2), F(-3), F(0.5), F(1e30), F(-1e30)})
+  for (F special :
+       {F(0), F(-0.0), F(1), F(-1), F(INFINITY), F(-INFINITY), F(NAN), F(2), F(-3), F(0.5), F(1e30), F(-1e30)})
     for (F y : {F(0), F(-0.0), F(1), F(-1), F(INFINITY), F(-INFINITY), F(NAN), F(3), F(-2), F(0.5), F(1e30), F(-1e30)})
       ASSERT_TRUE(same(function(special, y), std::pow(special, y))) << special << " ^ " << y;
   for (int i = 0; i < 20000; ++i) {
     F x = values[random() % values.size()], y = values[random() % values.size()];
     if (i % 2) // exact powers and ties between two results
       x = F(random() % 4096) / 64, y = F(int(random() % 64) - 32) / 4;
-    ASSERT_TRUE(isRounded(function(x, y), std::pow((long double)x, (long double)y))) << std::hexfloat << x << " ^ " << y;
+    ASSERT_TRUE(isRounded(function(x, y), std::pow((long double)x, (long double)y)))
+        << std::hexfloat << x << " ^ " << y;
   }
 }
 

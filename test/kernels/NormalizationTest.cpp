@@ -26,8 +26,10 @@ TEST(ReferenceKernel, layer_norm) {
   std::vector<double> scale = {1, 2, 3, 4}, bias = {0.5, 0, -1, 2}, y = normalized(samples, 4, true, 1e-5);
   for (size_t i = 0; i < y.size(); ++i)
     y[i] = y[i] * scale[i % 4] + bias[i % 4];
-  expectKernel("layer_norm", {f32({3, 4}, samples), f32({4}, scale), f32({4}, bias)}, f32({3, 4}, y), {1}, {1e-5}, 1e-6);
-  expectKernel("layer_norm", {f64({3, 2, 2}, samples), f64({2, 2}, scale), f64({2, 2}, bias)}, f64({3, 2, 2}, y), {-2}, {1e-5}, 1e-14);
+  expectKernel("layer_norm", {f32({3, 4}, samples), f32({4}, scale), f32({4}, bias)}, f32({3, 4}, y), {1}, {1e-5},
+               1e-6);
+  expectKernel("layer_norm", {f64({3, 2, 2}, samples), f64({2, 2}, scale), f64({2, 2}, bias)}, f64({3, 2, 2}, y), {-2},
+               {1e-5}, 1e-14);
   std::vector<double> whole = normalized(samples, 12, true, 0.1);
   expectKernel("layer_norm", {f32({3, 4}, samples), f32({1}, {1})}, f32({3, 4}, whole), {0}, {0.1}, 1e-6); // no bias
   expectKernel("layer_norm", {f32({3, 4}, samples), f32({}, {1}), absent}, f32({3, 4}, whole), {0}, {0.1}, 1e-6);
@@ -47,9 +49,12 @@ TEST(ReferenceKernel, rms_norm) {
 TEST(ReferenceKernel, batch_norm) {
   Tensor scale = f32({2}, {2, 1}), bias = f32({2}, {1, -1}), mean = f32({2}, {1, 2}), variance = f32({2}, {3, 0});
   // (x - 1) / 2 * 2 + 1 and (x - 2) / 1 * 1 - 1 with epsilon 1
-  expectKernel("batch_norm", {f32({1, 2, 2}, {1, 2, 3, 4}), scale, bias, mean, variance}, f32({1, 2, 2}, {1, 2, 0, 1}), {0}, {1});
-  expectKernel("batch_norm", {f32({1, 2, 2}, {1, 3, 2, 4}), scale, bias, mean, variance}, f32({1, 2, 2}, {1, 0, 2, 1}), {1}, {1});
-  expectKernel("batch_norm", {f32({2, 2}, {1, 3, 2, 4}), scale, bias, mean, variance}, f32({2, 2}, {1, 0, 2, 1}), {0}, {1});
+  expectKernel("batch_norm", {f32({1, 2, 2}, {1, 2, 3, 4}), scale, bias, mean, variance}, f32({1, 2, 2}, {1, 2, 0, 1}),
+               {0}, {1});
+  expectKernel("batch_norm", {f32({1, 2, 2}, {1, 3, 2, 4}), scale, bias, mean, variance}, f32({1, 2, 2}, {1, 0, 2, 1}),
+               {1}, {1});
+  expectKernel("batch_norm", {f32({2, 2}, {1, 3, 2, 4}), scale, bias, mean, variance}, f32({2, 2}, {1, 0, 2, 1}), {0},
+               {1});
   expectKernel("batch_norm", {f32({0, 2}, {}), scale, bias, mean, variance}, f32({0, 2}, {}), {0}, {1});
   expectKernel("batch_norm", {make<Half>({2}, {1, 2}), f32({1}, {2}), f32({1}, {1}), f32({1}, {1}), f32({1}, {3})},
                make<Half>({2}, {1, 2}), {0}, {1}); // rank 1: one channel; parameters of another float type

@@ -71,8 +71,10 @@ TEST(ReferenceKernel, arg_min) {
 
 TEST(ReferenceKernel, softmax) {
   double a = std::exp(-1.0), total = 1 + a;
-  expectKernel("softmax", {f32({2, 2}, {0, 1, 5, 4})}, f32({2, 2}, {a / total, 1 / total, 1 / total, a / total}), {1}, {}, 0x1p-23);
-  expectKernel("softmax", {f32({2, 2}, {0, 5, 1, 4})}, f32({2, 2}, {a / total, 1 / total, 1 / total, a / total}), {-2}, {}, 0x1p-23);
+  expectKernel("softmax", {f32({2, 2}, {0, 1, 5, 4})}, f32({2, 2}, {a / total, 1 / total, 1 / total, a / total}), {1},
+               {}, 0x1p-23);
+  expectKernel("softmax", {f32({2, 2}, {0, 5, 1, 4})}, f32({2, 2}, {a / total, 1 / total, 1 / total, a / total}), {-2},
+               {}, 0x1p-23);
   expectKernel("softmax", {f32({3}, {1e30, -1e30, -inf})}, f32({3}, {1, 0, 0}), {0});
   expectKernel("softmax", {f32({2, 2}, {-inf, -inf, NaN, 0})}, f32({2, 2}, {NaN, NaN, NaN, NaN}), {1});
   expectKernel("softmax", {f64({1, 2}, {1000, 1000})}, f64({1, 2}, {0.5, 0.5}), {1});

@@ -86,8 +86,14 @@ int32_t test::call(const char *mnemonic, const std::vector<Tensor> &inputs, std:
   for (Tensor &tensor : outputs)
     out.push_back(describe(tensor));
   llmc_error ignored{};
-  llmc_reference_args args{in.data(),          out.data(),          ints.data(),         floats.data(),
-                           int32_t(in.size()), int32_t(out.size()), int32_t(ints.size()), int32_t(floats.size()),
+  llmc_reference_args args{in.data(),
+                           out.data(),
+                           ints.data(),
+                           floats.data(),
+                           int32_t(in.size()),
+                           int32_t(out.size()),
+                           int32_t(ints.size()),
+                           int32_t(floats.size()),
                            error ? error : &ignored};
   int32_t status = kernel(&args);
   for (size_t i = 0; i < inputs.size(); ++i)

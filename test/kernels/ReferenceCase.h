@@ -66,7 +66,9 @@ inline Tensor f32(const Ints &dims, const std::vector<double> &values) { return 
 inline Tensor f64(const Ints &dims, const std::vector<double> &values) { return make<double>(dims, values); }
 inline Tensor i64(const Ints &dims, const std::vector<double> &values) { return make<int64_t>(dims, values); }
 inline Tensor i32(const Ints &dims, const std::vector<double> &values) { return make<int32_t>(dims, values); }
-inline Tensor boolean(const Ints &dims, const std::vector<double> &values) { return make<reference::Bool>(dims, values); }
+inline Tensor boolean(const Ints &dims, const std::vector<double> &values) {
+  return make<reference::Bool>(dims, values);
+}
 /// 64-bit integers that a double can not hold.
 Tensor exact(const Ints &dims, const std::vector<int64_t> &values);
 
@@ -77,10 +79,11 @@ Tensor strided(const Tensor &tensor);
 int32_t call(const char *mnemonic, const std::vector<Tensor> &inputs, std::vector<Tensor> &outputs, const Ints &ints,
              const Floats &floats, llmc_error *error = nullptr);
 
-/// Expects the kernel to give `expected` (its type and shape say what the output is), with dense tensors and with strided
-/// ones. Bits must agree, but for the payloads of NaNs; with a tolerance, |difference| <= tolerance * max(1, |expected|).
-void expectKernel(const char *mnemonic, const std::vector<Tensor> &inputs, const Tensor &expected, const Ints &ints = {},
-                  const Floats &floats = {}, double tolerance = 0);
+/// Expects the kernel to give `expected` (its type and shape say what the output is), with dense tensors and with
+/// strided ones. Bits must agree, but for the payloads of NaNs; with a tolerance, |difference| <= tolerance * max(1,
+/// |expected|).
+void expectKernel(const char *mnemonic, const std::vector<Tensor> &inputs, const Tensor &expected,
+                  const Ints &ints = {}, const Floats &floats = {}, double tolerance = 0);
 
 /// Expects a fault, with this operand and value in the error record.
 void expectFault(const char *mnemonic, const std::vector<Tensor> &inputs, const Tensor &outputLike, const Ints &ints,

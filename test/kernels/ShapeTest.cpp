@@ -57,7 +57,8 @@ TEST(ReferenceKernel, shape) {
 
 TEST(ReferenceKernel, concat) {
   expectKernel("concat", {matrix, f32({2, 1}, {7, 8})}, f32({2, 4}, {1, 2, 3, 7, 4, 5, 6, 8}), {1});
-  expectKernel("concat", {f32({1, 3}, {7, 8, 9}), matrix, f32({0, 3}, {})}, f32({3, 3}, {7, 8, 9, 1, 2, 3, 4, 5, 6}), {-2});
+  expectKernel("concat", {f32({1, 3}, {7, 8, 9}), matrix, f32({0, 3}, {})}, f32({3, 3}, {7, 8, 9, 1, 2, 3, 4, 5, 6}),
+               {-2});
   expectKernel("concat", {i64({1}, {1})}, i64({1}, {1}), {0});
 }
 
@@ -68,14 +69,16 @@ TEST(ReferenceKernel, gather) {
   expectKernel("gather", {matrix, i64({0}, {})}, f32({2, 0}, {}), {1});
   expectKernel("gather", {boolean({2}, {0, 1}), i64({3}, {1, 1, 0})}, boolean({3}, {1, 1, 0}), {0});
   for (int64_t bad : {int64_t(2), int64_t(-3), INT64_MAX, INT64_MIN})
-    expectFault("gather", {matrix, exact({1}, {bad})}, f32({1, 3}, {0, 0, 0}), {0}, LLMC_KERNEL_INDEX_OUT_OF_RANGE, 1, bad);
+    expectFault("gather", {matrix, exact({1}, {bad})}, f32({1, 3}, {0, 0, 0}), {0}, LLMC_KERNEL_INDEX_OUT_OF_RANGE, 1,
+                bad);
   expectFault("gather", {f32({0}, {}), i64({1}, {0})}, f32({1}, {0}), {0}, LLMC_KERNEL_INDEX_OUT_OF_RANGE, 1, 0);
 }
 
 TEST(ReferenceKernel, gather_elements) {
   expectKernel("gather_elements", {matrix, i64({2, 2}, {0, -1, 1, 1})}, f32({2, 2}, {1, 3, 5, 5}), {1});
   expectKernel("gather_elements", {matrix, i32({1, 3}, {1, 0, 1})}, f32({1, 3}, {4, 2, 6}), {0});
-  expectFault("gather_elements", {matrix, i64({1, 1}, {3})}, f32({1, 1}, {0}), {1}, LLMC_KERNEL_INDEX_OUT_OF_RANGE, 1, 3);
+  expectFault("gather_elements", {matrix, i64({1, 1}, {3})}, f32({1, 1}, {0}), {1}, LLMC_KERNEL_INDEX_OUT_OF_RANGE, 1,
+              3);
 }
 
 TEST(ReferenceKernel, slice) {
@@ -84,22 +87,27 @@ TEST(ReferenceKernel, slice) {
   expectKernel("slice", {matrix}, f32({2, 3}, {4, 5, 6, 1, 2, 3}), {1, 5, 1, -100, 0, 1, -1});
   expectKernel("slice", {matrix}, f32({2, 0}, {}), {1, 2, 1, 1, 1, 1, 1, 1});
   expectKernel("slice", {matrix}, f32({2, 1}, {1, 4}), {1, 0, 1, 3, 1, 1, 1, INT64_MAX});
-  expectFault("slice", {matrix}, f32({2, 3}, {0, 0, 0, 0, 0, 0}), {1, 0, 1, 1, 1, 0, 1, 0}, LLMC_KERNEL_BAD_SHAPE, 4, 0);
+  expectFault("slice", {matrix}, f32({2, 3}, {0, 0, 0, 0, 0, 0}), {1, 0, 1, 1, 1, 0, 1, 0}, LLMC_KERNEL_BAD_SHAPE, 4,
+              0);
 }
 
 TEST(ReferenceKernel, slice_dynamic) {
-  expectKernel("slice_dynamic", {matrix, i64({1}, {1}), exact({1}, {INT64_MAX}), i64({1}, {-1})}, f32({2, 2}, {2, 3, 5, 6}));
+  expectKernel("slice_dynamic", {matrix, i64({1}, {1}), exact({1}, {INT64_MAX}), i64({1}, {-1})},
+               f32({2, 2}, {2, 3, 5, 6}));
   expectKernel("slice_dynamic", {matrix, i32({2}, {-1, -1}), i32({2}, {-9, -9}), absent, i32({2}, {-1, -2})},
                f32({2, 2}, {6, 4, 3, 1}));
   expectKernel("slice_dynamic", {matrix, i64({0}, {}), i64({0}, {})}, matrix);
-  expectFault("slice_dynamic", {matrix, i64({1}, {0}), i64({1}, {1}), i64({1}, {2})}, matrix, {}, LLMC_KERNEL_INDEX_OUT_OF_RANGE, 3, 2);
+  expectFault("slice_dynamic", {matrix, i64({1}, {0}), i64({1}, {1}), i64({1}, {2})}, matrix, {},
+              LLMC_KERNEL_INDEX_OUT_OF_RANGE, 3, 2);
   expectFault("slice_dynamic", {matrix, i64({1}, {0}), i64({2}, {1, 1})}, matrix, {}, LLMC_KERNEL_BAD_SHAPE, 2, 2);
   // The output's dims hold a bound on the way in and the truth on the way out; less room than needed is a fault.
   std::vector<Tensor> outputs{f32({2, 3}, {0, 0, 0, 0, 0, 0})};
-  EXPECT_EQ(call("slice_dynamic", {matrix, i64({1}, {0}), i64({1}, {1}), i64({1}, {1})}, outputs, {}, {}), LLMC_KERNEL_OK);
+  EXPECT_EQ(call("slice_dynamic", {matrix, i64({1}, {0}), i64({1}, {1}), i64({1}, {1})}, outputs, {}, {}),
+            LLMC_KERNEL_OK);
   EXPECT_EQ(outputs[0].dims, (Ints{2, 1}));
   EXPECT_EQ(outputs[0].at<float>(1), 4);
-  expectFault("slice_dynamic", {matrix, i64({1}, {0}), i64({1}, {2}), i64({1}, {1})}, f32({2, 1}, {0, 0}), {}, LLMC_KERNEL_OUT_OF_SPACE, -1, 4);
+  expectFault("slice_dynamic", {matrix, i64({1}, {0}), i64({1}, {2}), i64({1}, {1})}, f32({2, 1}, {0, 0}), {},
+              LLMC_KERNEL_OUT_OF_SPACE, -1, 4);
 }
 
 TEST(ReferenceKernel, pad) {
@@ -126,7 +134,9 @@ TEST(ReferenceKernel, range) {
   expectKernel("range", {f64({}, {5}), f64({}, {1}), f64({}, {1})}, f64({0}, {}));
   expectKernel("range", {exact({}, {INT64_MIN}), exact({}, {INT64_MAX}), exact({}, {INT64_MAX})},
                exact({3}, {INT64_MIN, -1, INT64_MAX - 1}));
-  expectFault("range", {i64({}, {0}), i64({}, {5}), i64({}, {0})}, i64({5}, {0, 0, 0, 0, 0}), {}, LLMC_KERNEL_BAD_SHAPE, 2, 0);
+  expectFault("range", {i64({}, {0}), i64({}, {5}), i64({}, {0})}, i64({5}, {0, 0, 0, 0, 0}), {}, LLMC_KERNEL_BAD_SHAPE,
+              2, 0);
   expectFault("range", {f32({}, {0}), f32({}, {inf}), f32({}, {1})}, f32({1}, {0}), {}, LLMC_KERNEL_BAD_SHAPE, 2, 0);
-  expectFault("range", {i64({}, {0}), i64({}, {5}), i64({}, {1})}, i64({4}, {0, 0, 0, 0}), {}, LLMC_KERNEL_OUT_OF_SPACE, -1, 5);
+  expectFault("range", {i64({}, {0}), i64({}, {5}), i64({}, {1})}, i64({4}, {0, 0, 0, 0}), {}, LLMC_KERNEL_OUT_OF_SPACE,
+              -1, 5);
 }

@@ -1,5 +1,5 @@
-// The double functions that are ours on every level: LLVM's libc lacks most of them; its atan is not correctly rounded, and
-// its pow is wrong where |y log x| is huge (22.1.8: pow(0x1p-361, -0x1p362) is -infinity).
+// The double functions that are ours on every level: LLVM's libc lacks most of them; its atan is not correctly rounded,
+// and its pow is wrong where |y log x| is huge (22.1.8: pow(0x1p-361, -0x1p362) is -infinity).
 #include "kernels/reference/math/Power.h"
 
 using namespace llmc::reference::math;

@@ -1,6 +1,7 @@
-// Arithmetic on unevaluated sums of two doubles (Dekker 1971; Hida, Li and Bailey 2001): about 2^-102 relative error per
-// operation. Functions computed in it and rounded once are correctly rounded in float, and in double but for arguments whose
-// result lies within 2^-88 or so of the middle between two doubles. Slow and simple: used where the math library has nothing.
+// Arithmetic on unevaluated sums of two doubles (Dekker 1971; Hida, Li and Bailey 2001): about 2^-102 relative error
+// per operation. Functions computed in it and rounded once are correctly rounded in float, and in double but for
+// arguments whose result lies within 2^-88 or so of the middle between two doubles. Slow and simple: used where the
+// math library has nothing.
 #ifndef LLMC_KERNELS_REFERENCE_MATH_DOUBLEDOUBLE_H
 #define LLMC_KERNELS_REFERENCE_MATH_DOUBLEDOUBLE_H
 

@@ -117,9 +117,7 @@ inline DoubleDouble acoshOf(double x) {
 }
 
 /// atanh(x) = log1p(2 x / (1 - x)) / 2 for 0 <= x < 1
-inline DoubleDouble atanhOf(double x) {
-  return scaled(log1pOf(DoubleDouble{2 * x} / twoSum(1, -x)), 0.5);
-}
+inline DoubleDouble atanhOf(double x) { return scaled(log1pOf(DoubleDouble{2 * x} / twoSum(1, -x)), 0.5); }
 
 /// erf(x) = 2 / sqrt(pi) * exp(-x^2) * sum of 2^n x^(2n+1) / (2n+1)!!, whose terms are all of one sign; |x| < 6.5.
 /// Below 2^-60 the first term is all; scaled, so that no part of it underflows.

@@ -1,9 +1,9 @@
 // The mathematical functions of the reference kernels, the same code natively and in artifacts.
 //
-// Each result is the correctly rounded one on every level: of floats always, of doubles but for arguments whose result lies
-// within 2^-88 or so of the middle between two doubles. So levels agree. On levels with FMA the float functions and most
-// double functions are those of LLVM's libc (CMakeLists.txt lists them); the others are computed in double-double
-// (Functions.h), a microsecond or so each. None of them allocates or raises traps.
+// Each result is the correctly rounded one on every level: of floats always, of doubles but for arguments whose result
+// lies within 2^-88 or so of the middle between two doubles. So levels agree. On levels with FMA the float functions
+// and most double functions are those of LLVM's libc (CMakeLists.txt lists them); the others are computed in
+// double-double (Functions.h), a microsecond or so each. None of them allocates or raises traps.
 #ifndef LLMC_KERNELS_REFERENCE_MATH_MATH_H
 #define LLMC_KERNELS_REFERENCE_MATH_MATH_H
 

@@ -1,4 +1,5 @@
-// The one place where a wide value becomes a float or a double: rounds to nearest even once, subnormal results included.
+// The one place where a wide value becomes a float or a double: rounds to nearest even once, subnormal results
+// included.
 #ifndef LLMC_KERNELS_REFERENCE_MATH_ROUNDING_H
 #define LLMC_KERNELS_REFERENCE_MATH_ROUNDING_H
 

@@ -1,5 +1,5 @@
-// What an artifact's code may call without naming it: functions that LLVM's code generator calls for plain C++ and IR, and
-// those that the packaged libc members refer to. Linked into artifacts only: a process has its own.
+// What an artifact's code may call without naming it: functions that LLVM's code generator calls for plain C++ and IR,
+// and those that the packaged libc members refer to. Linked into artifacts only: a process has its own.
 #include "kernels/reference/Convert.h"
 #include "kernels/reference/math/Math.h"
 
@@ -25,15 +25,16 @@ void *memset(void *to, int value, size_t size) {
 }
 
 void *memmove(void *to, const void *from, size_t size) {
-  if (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from) >= size) // forward does not overwrite its source
+  if (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from) >=
+      size) // forward does not overwrite its source
     return memcpy(to, from, size);
   for (size_t i = size; i > 0; --i)
     static_cast<char *>(to)[i - 1] = static_cast<const char *>(from)[i - 1];
   return to;
 }
 
-/// The libc functions set errno on domain errors; nobody reads it. One per thread is not needed: the stores are all of one
-/// size and their value is never used.
+/// The libc functions set errno on domain errors; nobody reads it. One per thread is not needed: the stores are all of
+/// one size and their value is never used.
 int *__errno_location() {
   static int ignored;
   return &ignored;

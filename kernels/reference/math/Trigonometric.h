@@ -89,7 +89,8 @@ inline DoubleDouble tanOf(double x) {
   return r.quadrant & 1 ? -(c / s) : s / c;
 }
 
-/// atan(z) for z >= 0: 1 / z above 1, then halved four times by atan(z) = 2 atan(z / (1 + sqrt(1 + z^2))), then the series.
+/// atan(z) for z >= 0: 1 / z above 1, then halved four times by atan(z) = 2 atan(z / (1 + sqrt(1 + z^2))), then the
+/// series.
 inline DoubleDouble atanOf(DoubleDouble z) {
   bool inverse = z.high > 1;
   if (inverse)
