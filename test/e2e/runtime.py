@@ -74,7 +74,7 @@ class Plan:
         LIB.llmc_plan_release(self.handle)
 
     def set_inputs(self, inputs):
-        self.kept = {name: np.ascontiguousarray(array) for name, array in inputs.items()}  # read in place
+        self.kept = {name: np.asarray(array, order="C") for name, array in inputs.items()}  # read in place
         for name, array in self.kept.items():
             dims = (ctypes.c_int64 * array.ndim)(*array.shape)
             check(LIB.llmc_session_set_input_by_name(self.session, name.encode(), TYPES[array.dtype], dims, array.ndim,

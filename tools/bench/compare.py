@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Times llmc against ONNX Runtime on the cases of cases.json, paired and interleaved.
 
-    compare.py [MODEL ...] [--threads 1,2] [--rounds 10] [--seconds 0.5] [--build build/release] [--json OUT]
+    compare.py [MODEL ...] [--threads 1,2] [--rounds 10] [--seconds 0.5] [--json OUT]
 
 Each case compiles the model once with default options. Then the engines take turns in this process, A B B A ..., for --rounds
 rounds of --seconds each, on the same input and thread count: what else the machine does meanwhile hits both. ONNX Runtime runs with
 all its optimisations. The first runs of a turn are not counted: they fill the caches and let the other's threads go to sleep.
 Reported: the median over rounds of each engine's median, in ms, and ONNX Runtime's divided by llmc's (above 1: llmc is faster).
-The answers are compared too: a fast wrong answer is no answer.
+The answers are compared too: a fast wrong answer is no answer. LLMC_BIN: folder of llmc, default build/release/bin.
 """
 import argparse
 import json
@@ -22,10 +22,10 @@ import numpy as np
 import onnx
 import onnxruntime
 
-from artifact import Artifact
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "test/e2e"))
+from runtime import BIN, Plan, RunError  # noqa: E402
 
 
 def make_inputs(model_path, case):
@@ -64,8 +64,8 @@ class OnnxRuntime:
         return {output.name: value for output, value in zip(self.session.get_outputs(), self.results)}
 
 
-def llmc_engine(build, artifact, inputs, threads):
-    engine = Artifact(build / "lib/libllmc-runtime.so", artifact, threads)
+def llmc_engine(artifact, inputs, threads):
+    engine = Plan(artifact, threads)
     engine.set_inputs(inputs)
     return engine
 
@@ -100,7 +100,7 @@ def compare(engines, rounds, seconds):
 
 def run_case(options, model, path, artifact, case, threads):
     inputs = make_inputs(path, case)
-    engines = {"llmc": llmc_engine(options.build, artifact, inputs, threads), "ort": OnnxRuntime(path, inputs, threads)}
+    engines = {"llmc": llmc_engine(artifact, inputs, threads), "ort": OnnxRuntime(path, inputs, threads)}
     for engine in engines.values():
         engine.run()
     error = largest_error(engines["ort"].outputs(), engines["llmc"].outputs())
@@ -115,7 +115,7 @@ def run_model(options, model, cases):
     path = subprocess.run(get, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     with tempfile.TemporaryDirectory() as folder:
         artifact = Path(folder) / f"{model}.llmc"
-        done = subprocess.run([options.build / "bin/llmc", path, "-o", artifact], capture_output=True, text=True)
+        done = subprocess.run([BIN / "llmc", path, "-o", artifact], capture_output=True, text=True)
         if done.returncode:
             yield "", "", "does not compile: " + (done.stderr.strip() or "no message").splitlines()[-1]
             return
@@ -123,7 +123,7 @@ def run_model(options, model, cases):
             for threads in map(int, options.threads.split(",")):
                 try:
                     yield case, threads, run_case(options, model, path, artifact, spec, threads)
-                except RuntimeError as error:
+                except RunError as error:
                     yield case, threads, str(error)
 
 
@@ -133,7 +133,6 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=0.5)
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="folder with bin/llmc and lib/libllmc-runtime.so")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     cases, rows, failures = json.loads((HERE / "cases.json").read_text()), [], 0
