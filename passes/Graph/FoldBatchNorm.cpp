@@ -1,6 +1,7 @@
 // Batch norm with constant parameters -> into the convolution before it, or a product and a sum per channel.
 //
-// With a = scale / sqrt(variance + epsilon) the norm is a * x + (bias - a * mean). All of it is computed in double and rounded once.
+// With a = scale / sqrt(variance + epsilon) the norm is a * x + (bias - a * mean). All of it is computed in double and
+// rounded once.
 #include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Matching.h"
@@ -110,8 +111,10 @@ struct SplitIntoMulAdd final : OpRewritePattern<graph::BatchNormOp> {
     SmallVector<int64_t> shape(type.getRank() - 1, 1);
     shape.front() = affine->factor.size();
     auto perChannel = RankedTensorType::get(shape, type.getElementType());
-    Value factor = graph::ConstantOp::create(rewriter, op.getScale().getLoc(), makeFloatConstant(perChannel, affine->factor));
-    Value offset = graph::ConstantOp::create(rewriter, op.getBias().getLoc(), makeFloatConstant(perChannel, affine->offset));
+    Value factor =
+        graph::ConstantOp::create(rewriter, op.getScale().getLoc(), makeFloatConstant(perChannel, affine->factor));
+    Value offset =
+        graph::ConstantOp::create(rewriter, op.getBias().getLoc(), makeFloatConstant(perChannel, affine->offset));
     Value product = graph::MulOp::create(rewriter, op.getLoc(), type, op.getX(), factor);
     remark::passed(op.getLoc(), remark::RemarkOpts::name("SplitIntoMulAdd").category("graph-fold-batch-norm"));
     rewriter.replaceOpWithNewOp<graph::AddOp>(op, type, product, offset);
