@@ -263,15 +263,38 @@ template <typename Op> struct PushThroughReduce final : OpRewritePattern<Op> {
   }
 };
 
+/// view(transpose(x)) -> transpose(view(x)) if the view joins the spatial dims: [N, C, H, W] as [N, C, H * W]. All but
+/// N must be static; N then is the same before and after, since the number of elements is.
+struct PushThroughJoinOfSpatialDims final : OpRewritePattern<graph::ViewOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(graph::ViewOp op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = channelsFirst(op.getX());
+    RankedTensorType type = op.getType();
+    if (!transpose || type.getRank() != 3)
+      return rewriter.notifyMatchFailure(op, "not a view of rank 3 of what is transposed to channels first");
+    ArrayRef<int64_t> sizes = cast<RankedTensorType>(transpose.getType()).getShape().drop_front();
+    if (ShapedType::isDynamicShape(sizes) || ShapedType::getNumElements(sizes) == 0)
+      return rewriter.notifyMatchFailure(op, "channels or spatial dims are not static and positive");
+    if (type.getDimSize(1) != sizes[0] || type.getDimSize(2) != ShapedType::getNumElements(sizes.drop_front()))
+      return rewriter.notifyMatchFailure(op, "does not join the spatial dims alone");
+    int64_t perm[] = {0, 2, 1};
+    auto moved = cast<graph::ViewOp>(cloneFor(op, transpose.getX(), permuted(type, perm), rewriter));
+    moved.setDimsAttr(untransposed(op.getDims(), perm));
+    rewriter.replaceOpWithNewOp<graph::TransposeOp>(op, type, moved, perm);
+    return success();
+  }
+};
+
 } // namespace
 
 void populatePushTransposesPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.add<PushThroughElementwise, PushThroughConcat, PushThroughPad, PushThroughBroadcast, PushThroughSubview,
-               PushThroughSoftmax<graph::SoftmaxOp>, PushThroughSoftmax<graph::LogSoftmaxOp>,
-               PushThroughReduce<graph::ReduceSumOp>, PushThroughReduce<graph::ReduceMeanOp>,
-               PushThroughReduce<graph::ReduceMaxOp>, PushThroughReduce<graph::ReduceMinOp>,
-               PushThroughReduce<graph::ReduceProdOp>>(context);
+               PushThroughJoinOfSpatialDims, PushThroughSoftmax<graph::SoftmaxOp>,
+               PushThroughSoftmax<graph::LogSoftmaxOp>, PushThroughReduce<graph::ReduceSumOp>,
+               PushThroughReduce<graph::ReduceMeanOp>, PushThroughReduce<graph::ReduceMaxOp>,
+               PushThroughReduce<graph::ReduceMinOp>, PushThroughReduce<graph::ReduceProdOp>>(context);
   graph::TransposeOp::getCanonicalizationPatterns(patterns, context);
 }
 
