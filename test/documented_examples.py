@@ -1,7 +1,8 @@
-"""Prints the ```mlir examples of op or pass documentation (stdin: mlir-tblgen -gen-op-doc or -gen-pass-doc) as functions.
+"""Prints the ```mlir examples of op or pass documentation as functions.
 
-Every op and pass must have one; what stands before and after a line "// becomes .." are two. An example may use values that it does not define: they become arguments, with the types that the op's own type list gives. Lines
-that declare functions go before the function.
+Standard input is what mlir-tblgen -gen-op-doc or -gen-pass-doc prints. Every op and pass must have an example; what stands before and
+after a line "// becomes .." are two. An example may use values that it does not define: they become arguments, with the types that
+the op's own type list gives. Lines that declare functions go before the function.
 """
 import re
 import sys

@@ -71,12 +71,22 @@ template <typename Op> static OpFoldResult foldNeutral(Op op, Attribute rhs, dou
   return {};
 }
 
+/// The same from both sides.
+template <typename Op> static OpFoldResult foldCommutative(Op op, Attribute lhs, Attribute rhs, double neutral) {
+  if (isSplatOf(lhs, neutral) && op.getRhs().getType() == op.getType())
+    return op.getRhs();
+  return foldNeutral(op, rhs, neutral);
+}
+
 // x + 0.0 is not x for x = -0.0, so floats need the neutral -0.0.
 OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
-  return foldNeutral(*this, adaptor.getRhs(), isa<FloatType>(getType().getElementType()) ? -0.0 : 0);
+  double neutral = isa<FloatType>(getType().getElementType()) ? -0.0 : 0;
+  return foldCommutative(*this, adaptor.getLhs(), adaptor.getRhs(), neutral);
 }
 OpFoldResult SubOp::fold(FoldAdaptor adaptor) { return foldNeutral(*this, adaptor.getRhs(), 0.0); }
-OpFoldResult MulOp::fold(FoldAdaptor adaptor) { return foldNeutral(*this, adaptor.getRhs(), 1.0); }
+OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
+  return foldCommutative(*this, adaptor.getLhs(), adaptor.getRhs(), 1.0);
+}
 OpFoldResult DivOp::fold(FoldAdaptor adaptor) { return foldNeutral(*this, adaptor.getRhs(), 1.0); }
 
 LogicalResult CastOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
@@ -88,8 +98,36 @@ LogicalResult CastOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
   return success();
 }
 
-// cast(x) to the type of x -> x
-OpFoldResult CastOp::fold(FoldAdaptor) { return getX().getType() == getType() ? getX() : OpFoldResult(); }
+/// Whether each value of one element type is a value of another.
+static bool holdsAll(Type to, Type from) {
+  if (auto narrow = dyn_cast<FloatType>(from))
+    return isa<FloatType>(to) &&
+           APFloat::isRepresentableBy(narrow.getFloatSemantics(), cast<FloatType>(to).getFloatSemantics());
+  bool isNatural = from.isUnsignedInteger() || from.isInteger(1);
+  unsigned magnitude = from.getIntOrFloatBitWidth() - (isNatural ? 0 : 1);
+  if (auto wide = dyn_cast<FloatType>(to))
+    return magnitude <= APFloat::semanticsPrecision(wide.getFloatSemantics()) &&
+           magnitude <= static_cast<unsigned>(APFloat::semanticsMaxExponent(wide.getFloatSemantics()));
+  if (to.isUnsignedInteger())
+    return isNatural && magnitude <= to.getIntOrFloatBitWidth();
+  return !to.isInteger(1) && magnitude < to.getIntOrFloatBitWidth();
+}
+
+// cast(x) to the type of x -> x ; cast(cast(x)) -> cast(x) if the inner one loses nothing. Floats saturate where integers wrap, so
+// integers that become integers again must not have been floats.
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  auto inner = getX().getDefiningOp<CastOp>();
+  if (!inner)
+    return {};
+  Type from = getElementTypeOrSelf(inner.getX().getType()), between = getElementTypeOrSelf(inner.getType());
+  bool isOneKind = isa<FloatType>(from) == isa<FloatType>(between) || isa<FloatType>(getTo());
+  if (!isOneKind || !holdsAll(between, from))
+    return {};
+  getXMutable().assign(inner.getX());
+  return getResult();
+}
 
 } // namespace llmc::graph
 

@@ -64,7 +64,8 @@ struct ChannelsLastPass : impl::ChannelsLastPassBase<ChannelsLastPass> {
       return;
     }
     OpBuilder builder(op);
-    auto view = graph::ViewOp::create(builder, op.getLoc(), op.getType(), op.getX(), graph::dimsAttr(op.getContext(), dims));
+    auto view =
+        graph::ViewOp::create(builder, op.getLoc(), op.getType(), op.getX(), graph::dimsAttr(op.getContext(), dims));
     op.replaceAllUsesWith(view.getResult());
     op.erase();
   }

@@ -1,6 +1,7 @@
 // Batch norm with constant parameters -> into the convolution before it, or a product and a sum per channel.
 //
-// With a = scale / sqrt(variance + epsilon) the norm is a * x + (bias - a * mean). All of it is computed in double and rounded once.
+// With a = scale / sqrt(variance + epsilon) the norm is a * x + (bias - a * mean). All of it is computed in double and
+// rounded once.
 #include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Matching.h"
@@ -38,16 +39,19 @@ std::optional<Affine> affineOf(graph::BatchNormOp op) {
   return allFinite(affine.factor) && allFinite(affine.offset) ? std::optional(std::move(affine)) : std::nullopt;
 }
 
-/// weights * factor of their output channel, rounded once. Null if a product leaves the type's range.
-ElementsAttr scaleWeights(RankedTensorType type, std::vector<double> weights, ArrayRef<double> factor) {
+/// A constant of `values`, each rounded once. Null if one leaves the range of the type.
+ElementsAttr constantWithinRange(RankedTensorType type, ArrayRef<double> values) {
   double largest = APFloat::getLargest(cast<FloatType>(type.getElementType()).getFloatSemantics()).convertToDouble();
+  bool fits = llvm::all_of(values, [&](double value) { return std::abs(value) <= largest; });
+  return fits ? makeFloatConstant(type, values) : ElementsAttr();
+}
+
+/// Multiplies the weights of each output channel.
+void scaleChannels(std::vector<double> &weights, ArrayRef<double> factor) {
   size_t perChannel = weights.size() / factor.size();
-  for (auto [i, weight] : llvm::enumerate(weights)) {
-    weight *= factor[i / perChannel];
-    if (!(std::abs(weight) <= largest))
-      return {};
-  }
-  return makeFloatConstant(type, weights);
+  for (size_t c = 0; c < factor.size(); ++c)
+    for (size_t i = 0; i < perChannel; ++i)
+      weights[c * perChannel + i] *= factor[c];
 }
 
 /// batch_norm(conv(x, w, b)) -> conv(x, a * w, a * b + (bias - a * mean))
@@ -68,19 +72,20 @@ struct FoldIntoConv final : OpRewritePattern<graph::BatchNormOp> {
       bias.emplace(affine->factor.size());
     if (!affine || !weight || !bias)
       return rewriter.notifyMatchFailure(op, "parameters, weight or bias are not constant and finite");
-    auto weightType = cast<RankedTensorType>(conv.getWeight().getType());
-    ElementsAttr scaled = scaleWeights(weightType, std::move(*weight), affine->factor);
-    if (!scaled)
-      return rewriter.notifyMatchFailure(op, "scaled weights leave the range of their type");
+    scaleChannels(*weight, affine->factor);
     for (auto [c, value] : llvm::enumerate(*bias))
       value = value * affine->factor[c] + affine->offset[c];
+    auto weightType = cast<RankedTensorType>(conv.getWeight().getType());
+    auto biasType = RankedTensorType::get({static_cast<int64_t>(bias->size())}, weightType.getElementType());
+    ElementsAttr scaled = constantWithinRange(weightType, *weight), shifted = constantWithinRange(biasType, *bias);
+    if (!scaled || !shifted)
+      return rewriter.notifyMatchFailure(op, "scaled weights leave the range of their type");
 
     Location loc = rewriter.getFusedLoc({conv.getLoc(), op.getLoc()});
-    auto biasType = RankedTensorType::get({static_cast<int64_t>(bias->size())}, weightType.getElementType());
     auto folded = cast<graph::ConvOp>(rewriter.clone(*conv));
     rewriter.setInsertionPoint(folded);
     Value newWeight = graph::ConstantOp::create(rewriter, conv.getWeight().getLoc(), scaled);
-    Value newBias = graph::ConstantOp::create(rewriter, op.getBias().getLoc(), makeFloatConstant(biasType, *bias));
+    Value newBias = graph::ConstantOp::create(rewriter, op.getBias().getLoc(), shifted);
     rewriter.modifyOpInPlace(folded, [&] {
       folded->setLoc(loc);
       folded.getWeightMutable().assign(newWeight);
@@ -106,8 +111,10 @@ struct SplitIntoMulAdd final : OpRewritePattern<graph::BatchNormOp> {
     SmallVector<int64_t> shape(type.getRank() - 1, 1);
     shape.front() = affine->factor.size();
     auto perChannel = RankedTensorType::get(shape, type.getElementType());
-    Value factor = graph::ConstantOp::create(rewriter, op.getScale().getLoc(), makeFloatConstant(perChannel, affine->factor));
-    Value offset = graph::ConstantOp::create(rewriter, op.getBias().getLoc(), makeFloatConstant(perChannel, affine->offset));
+    Value factor =
+        graph::ConstantOp::create(rewriter, op.getScale().getLoc(), makeFloatConstant(perChannel, affine->factor));
+    Value offset =
+        graph::ConstantOp::create(rewriter, op.getBias().getLoc(), makeFloatConstant(perChannel, affine->offset));
     Value product = graph::MulOp::create(rewriter, op.getLoc(), type, op.getX(), factor);
     remark::passed(op.getLoc(), remark::RemarkOpts::name("SplitIntoMulAdd").category("graph-fold-batch-norm"));
     rewriter.replaceOpWithNewOp<graph::AddOp>(op, type, product, offset);

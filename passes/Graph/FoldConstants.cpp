@@ -22,7 +22,8 @@ FailureOr<SmallVector<ElementsAttr>> constantOperands(Operation *op) {
       return failure();
     operands.push_back(constant);
   }
-  auto segments = dyn_cast_if_present<DenseI32ArrayAttr>(op->getInherentAttr("operandSegmentSizes").value_or(Attribute()));
+  auto segments =
+      dyn_cast_if_present<DenseI32ArrayAttr>(op->getInherentAttr("operandSegmentSizes").value_or(Attribute()));
   if (segments)
     for (auto [i, size] : llvm::enumerate(segments.asArrayRef()))
       if (size == 0)
@@ -46,7 +47,8 @@ struct EvaluateOp final : OpInterfaceRewritePattern<graph::ReferenceEvalOpInterf
       inputBytes += operand ? bytesOf(operand.getShapedType()) : 0;
     if (bytesOf(type) > std::max<int64_t>(maxBytes, inputBytes)) {
       remark::missed(op->getLoc(), remark::RemarkOpts::name("NotFolded").category("graph-fold-constants"))
-          << remark::reason("the result would be larger than max-bytes and the inputs") << remark::metric("bytes", bytesOf(type));
+          << remark::reason("the result would be larger than max-bytes and the inputs")
+          << remark::metric("bytes", bytesOf(type));
       return rewriter.notifyMatchFailure(op, "result exceeds max-bytes and its inputs");
     }
     FailureOr<ElementsAttr> value = graph::evaluate(op, *operands);

@@ -7,6 +7,43 @@ using namespace mlir;
 
 namespace llmc {
 
+/// f32 and f64 go without APFloat: weights are millions of them.
+template <typename T> static std::vector<double> widened(ArrayRef<char> bytes) {
+  std::vector<double> elements(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < elements.size(); ++i) {
+    T element;
+    std::memcpy(&element, bytes.data() + i * sizeof(T), sizeof(T));
+    elements[i] = element;
+  }
+  return elements;
+}
+
+template <typename T> static std::vector<char> narrowed(ArrayRef<double> elements) {
+  std::vector<char> bytes(elements.size() * sizeof(T));
+  for (size_t i = 0; i < elements.size(); ++i) {
+    T element = static_cast<T>(elements[i]);
+    std::memcpy(bytes.data() + i * sizeof(T), &element, sizeof(T));
+  }
+  return bytes;
+}
+
+/// f16 and bf16.
+static double widened(const char *bytes, FloatType type) {
+  uint16_t raw;
+  std::memcpy(&raw, bytes, sizeof raw);
+  APFloat value(type.getFloatSemantics(), APInt(16, raw));
+  bool losesInfo;
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return value.convertToDouble();
+}
+
+static uint16_t narrowed(double element, FloatType type) {
+  APFloat value(element);
+  bool losesInfo;
+  value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return static_cast<uint16_t>(value.bitcastToAPInt().getZExtValue());
+}
+
 std::optional<std::vector<double>> floatElements(Value value) {
   Attribute attribute;
   if (!matchPattern(value, m_Constant(&attribute)))
@@ -15,16 +52,13 @@ std::optional<std::vector<double>> floatElements(Value value) {
   auto type = view ? dyn_cast<FloatType>(view->type().getElementType()) : FloatType();
   if (!type)
     return std::nullopt;
-  unsigned bits = type.getWidth(), bytes = bits / 8;
+  if (type.isF32())
+    return widened<float>(view->bytes());
+  if (type.isF64())
+    return widened<double>(view->bytes());
   std::vector<double> elements(view->numElements());
-  for (auto [i, element] : llvm::enumerate(elements)) {
-    uint64_t raw = 0;
-    std::memcpy(&raw, view->bytes().data() + i * bytes, bytes);
-    APFloat wide(type.getFloatSemantics(), APInt(bits, raw));
-    bool losesInfo;
-    wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
-    element = wide.convertToDouble();
-  }
+  for (size_t i = 0; i < elements.size(); ++i)
+    elements[i] = widened(view->bytes().data() + i * sizeof(uint16_t), type);
   return elements;
 }
 
@@ -38,16 +72,12 @@ std::optional<double> floatScalar(Value value) {
 
 ElementsAttr makeFloatConstant(RankedTensorType type, ArrayRef<double> values) {
   auto element = cast<FloatType>(type.getElementType());
-  unsigned bytes = element.getWidth() / 8;
-  std::vector<char> raw(values.size() * bytes);
-  for (auto [i, value] : llvm::enumerate(values)) {
-    APFloat narrow(value);
-    bool losesInfo;
-    narrow.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
-    uint64_t bits = narrow.bitcastToAPInt().getZExtValue();
-    std::memcpy(raw.data() + i * bytes, &bits, bytes);
-  }
-  return graph::makeConstant(type, raw);
+  if (element.isF32())
+    return graph::makeConstant(type, narrowed<float>(values));
+  if (element.isF64())
+    return graph::makeConstant(type, narrowed<double>(values));
+  auto raw = llvm::map_to_vector(values, [&](double value) { return narrowed(value, element); });
+  return graph::makeConstant(type, ArrayRef(reinterpret_cast<const char *>(raw.data()), raw.size() * sizeof(uint16_t)));
 }
 
 bool isAbout(double value, double expected, Type elementType) {

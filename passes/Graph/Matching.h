@@ -13,8 +13,8 @@ std::optional<double> floatScalar(mlir::Value value);
 /// A constant of `values`, each rounded once to the element type.
 mlir::ElementsAttr makeFloatConstant(mlir::RankedTensorType type, llvm::ArrayRef<double> values);
 
-/// Whether a scalar that a model states as `value` means `expected`: exporters write constants in the model's type, or cut them
-/// to six digits.
+/// Whether a scalar that a model states as `value` means `expected`: exporters write constants in the model's type, or
+/// cut them to six digits.
 bool isAbout(double value, double expected, mlir::Type elementType);
 /// Whether `value` is a float constant of one element that is about `expected`.
 bool isScalarAbout(mlir::Value value, double expected);
@@ -23,9 +23,7 @@ bool isScalarAbout(mlir::Value value, double expected);
 bool isUsedOnlyBy(mlir::Value value, llvm::ArrayRef<mlir::Operation *> users);
 
 /// The defining op of `value` if it is an `Op` and nothing else uses its result: such an op can vanish in a match.
-template <typename Op> Op soleUseOf(mlir::Value value) {
-  return value.hasOneUse() ? value.getDefiningOp<Op>() : Op();
-}
+template <typename Op> Op soleUseOf(mlir::Value value) { return value.hasOneUse() ? value.getDefiningOp<Op>() : Op(); }
 
 /// Operands of a commutative op in both orders: returns the one for which `match(this, other)` holds.
 template <typename Op, typename Match> bool inSomeOrder(Op op, Match match) {

@@ -35,20 +35,23 @@ bool movesOnlyUnitDims(RankedTensorType type, ArrayRef<int64_t> perm) {
 
 namespace {
 
-/// The transpose to channels first that makes `value`. Below rank 4 it would be its own inverse, and could move up and down forever.
+/// The transpose to channels first that makes `value`. Below rank 4 it would be its own inverse, and could move up and
+/// down forever.
 graph::TransposeOp channelsFirst(Value value) {
   auto op = value.getDefiningOp<graph::TransposeOp>();
-  return op && op.getPerm().size() >= 4 && op.getPerm() == ArrayRef(toChannelsFirst(op.getPerm().size())) ? op : graph::TransposeOp();
+  return op && op.getPerm().size() >= 4 && op.getPerm() == ArrayRef(toChannelsFirst(op.getPerm().size()))
+             ? op
+             : graph::TransposeOp();
 }
 
 bool isElementwise(Operation *op) {
-  return isa<graph::AbsOp, graph::NegOp, graph::ExpOp, graph::LogOp, graph::SqrtOp, graph::ErfOp, graph::TanhOp, graph::SigmoidOp,
-             graph::ReluOp, graph::FloorOp, graph::CeilOp, graph::RoundOp, graph::SignOp, graph::ReciprocalOp, graph::SinOp,
-             graph::CosOp, graph::SoftplusOp, graph::SoftsignOp, graph::HardSwishOp, graph::IsNanOp, graph::NotOp,
-             graph::LeakyReluOp, graph::EluOp, graph::HardSigmoidOp, graph::GeluOp, graph::AddOp, graph::SubOp, graph::MulOp,
-             graph::DivOp, graph::MaxOp, graph::MinOp, graph::EqualOp, graph::LessOp, graph::LessEqualOp, graph::GreaterOp,
-             graph::GreaterEqualOp, graph::AndOp, graph::OrOp, graph::XorOp, graph::PowOp, graph::ModOp, graph::WhereOp,
-             graph::CastOp>(op);
+  return isa<graph::AbsOp, graph::NegOp, graph::ExpOp, graph::LogOp, graph::SqrtOp, graph::ErfOp, graph::TanhOp,
+             graph::SigmoidOp, graph::ReluOp, graph::FloorOp, graph::CeilOp, graph::RoundOp, graph::SignOp,
+             graph::ReciprocalOp, graph::SinOp, graph::CosOp, graph::SoftplusOp, graph::SoftsignOp, graph::HardSwishOp,
+             graph::IsNanOp, graph::NotOp, graph::LeakyReluOp, graph::EluOp, graph::HardSigmoidOp, graph::GeluOp,
+             graph::AddOp, graph::SubOp, graph::MulOp, graph::DivOp, graph::MaxOp, graph::MinOp, graph::EqualOp,
+             graph::LessOp, graph::LessEqualOp, graph::GreaterOp, graph::GreaterEqualOp, graph::AndOp, graph::OrOp,
+             graph::XorOp, graph::PowOp, graph::ModOp, graph::WhereOp, graph::CastOp>(op);
 }
 
 bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
@@ -68,16 +71,18 @@ class Untransposed {
 public:
   explicit Untransposed(ArrayRef<int64_t> perm) : perm(perm), inverse(invertPermutationVector(perm)) {}
 
-  /// Whether `value` has that layout, or gets it for nothing at run time: transposed already, by the same permutation or elsewhere,
-  /// constant, or without an element to move. Operands of lower rank get dims of size 1 in front, as broadcasting says.
+  /// Whether `value` has that layout, or gets it for nothing at run time: transposed already, by the same permutation
+  /// or elsewhere, constant, or without an element to move. Operands of lower rank get dims of size 1 in front, as
+  /// broadcasting says.
   bool isFree(Value value) const {
     auto type = cast<RankedTensorType>(value.getType());
     if (isTransposed(value) || hasOneElement(type) || isConstant(value))
       return true;
-    return type.getRank() == rank() && (movesOnlyUnitDims(type, inverse) || llvm::any_of(value.getUsers(), [&](Operation *user) {
-                                          auto transpose = dyn_cast<graph::TransposeOp>(user);
-                                          return transpose && transpose.getPerm() == ArrayRef(inverse);
-                                        }));
+    return type.getRank() == rank() &&
+           (movesOnlyUnitDims(type, inverse) || llvm::any_of(value.getUsers(), [&](Operation *user) {
+              auto transpose = dyn_cast<graph::TransposeOp>(user);
+              return transpose && transpose.getPerm() == ArrayRef(inverse);
+            }));
   }
 
   /// `value`, for which isFree holds, in that layout.
@@ -107,10 +112,10 @@ private:
     auto type = cast<RankedTensorType>(constant.getType());
     SmallVector<int64_t> shape(rank() - type.getRank(), 1);
     llvm::append_range(shape, type.getShape());
-    auto exprs = llvm::map_to_vector(
-        shape, [&](int64_t size) { return graph::DimExpr::constant(rewriter.getContext(), size); });
-    return graph::ViewOp::create(rewriter, constant.getLoc(), RankedTensorType::get(shape, type.getElementType()), constant,
-                                 graph::dimsAttr(rewriter.getContext(), exprs));
+    auto exprs =
+        llvm::map_to_vector(shape, [&](int64_t size) { return graph::DimExpr::constant(rewriter.getContext(), size); });
+    return graph::ViewOp::create(rewriter, constant.getLoc(), RankedTensorType::get(shape, type.getElementType()),
+                                 constant, graph::dimsAttr(rewriter.getContext(), exprs));
   }
 
   SmallVector<int64_t> perm, inverse;
@@ -157,7 +162,8 @@ struct PushThroughConcat final : OpRewritePattern<graph::ConcatOp> {
     Untransposed layout(first.getPerm());
     if (!llvm::all_of(op.getInputs(), [&](Value input) { return layout.isFree(input); }))
       return rewriter.notifyMatchFailure(op, "an input would need a transpose of its own");
-    SmallVector<Value> inputs = llvm::map_to_vector(op.getInputs(), [&](Value input) { return layout.get(input, rewriter); });
+    SmallVector<Value> inputs =
+        llvm::map_to_vector(op.getInputs(), [&](Value input) { return layout.get(input, rewriter); });
     auto moved = cast<graph::ConcatOp>(cloneFor(op, inputs, layout.get(op.getType()), rewriter));
     moved.setAxis(first.getPerm()[op.getAxis()]);
     rewriter.replaceOpWithNewOp<graph::TransposeOp>(op, op.getType(), moved, first.getPerm());
@@ -165,7 +171,8 @@ struct PushThroughConcat final : OpRewritePattern<graph::ConcatOp> {
   }
 };
 
-/// An op on one tensor whose shape-like attributes go by dim: op(transpose(x)) -> transpose(op'(x)). `remap` changes the attributes.
+/// An op on one tensor whose shape-like attributes go by dim: op(transpose(x)) -> transpose(op'(x)). `remap` changes
+/// the attributes.
 template <typename Op> struct PushThroughUnary : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   virtual void remap(Op moved, Op op, ArrayRef<int64_t> perm) const = 0;
@@ -223,15 +230,15 @@ template <typename Op> struct PushThroughSoftmax final : PushThroughUnary<Op> {
   void remap(Op moved, Op op, ArrayRef<int64_t> perm) const override { moved.setAxis(perm[op.getAxis()]); }
 };
 
-/// What is left of `perm` when `axes` (places in the transposed tensor) are dropped: a permutation of the dims that stay.
+/// What is left of `perm` when `axes` (places in the transposed tensor) are dropped: a permutation of the dims that
+/// stay.
 SmallVector<int64_t> withoutAxes(ArrayRef<int64_t> perm, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> kept;
   for (auto [i, dim] : llvm::enumerate(perm))
     if (!llvm::is_contained(axes, static_cast<int64_t>(i)))
       kept.push_back(dim);
-  return llvm::map_to_vector(kept, [&](int64_t dim) -> int64_t {
-    return llvm::count_if(kept, [&](int64_t other) { return other < dim; });
-  });
+  return llvm::map_to_vector(
+      kept, [&](int64_t dim) -> int64_t { return llvm::count_if(kept, [&](int64_t other) { return other < dim; }); });
 }
 
 /// reduce(transpose(x)) -> transpose(reduce(x)) over the axes before the transpose
@@ -242,14 +249,39 @@ template <typename Op> struct PushThroughReduce final : OpRewritePattern<Op> {
     graph::TransposeOp transpose = channelsFirst(op.getX());
     if (!transpose)
       return rewriter.notifyMatchFailure(op, "input is not transposed to channels first");
-    SmallVector<int64_t> axes = llvm::map_to_vector(op.getAxes(), [&](int64_t axis) { return transpose.getPerm()[axis]; });
+    SmallVector<int64_t> axes =
+        llvm::map_to_vector(op.getAxes(), [&](int64_t axis) { return transpose.getPerm()[axis]; });
     llvm::sort(axes);
     SmallVector<int64_t> perm(transpose.getPerm());
     if (!op.getKeepdims())
       perm = withoutAxes(perm, op.getAxes());
-    auto moved = cast<Op>(cloneFor(op, transpose.getX(), permuted(op.getType(), invertPermutationVector(perm)), rewriter));
+    auto moved =
+        cast<Op>(cloneFor(op, transpose.getX(), permuted(op.getType(), invertPermutationVector(perm)), rewriter));
     moved.setAxes(axes);
     rewriter.replaceOpWithNewOp<graph::TransposeOp>(op, op.getType(), moved, perm);
+    return success();
+  }
+};
+
+/// view(transpose(x)) -> transpose(view(x)) if the view joins the spatial dims: [N, C, H, W] as [N, C, H * W]. All but
+/// N must be static; N then is the same before and after, since the number of elements is.
+struct PushThroughJoinOfSpatialDims final : OpRewritePattern<graph::ViewOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(graph::ViewOp op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = channelsFirst(op.getX());
+    RankedTensorType type = op.getType();
+    if (!transpose || type.getRank() != 3)
+      return rewriter.notifyMatchFailure(op, "not a view of rank 3 of what is transposed to channels first");
+    ArrayRef<int64_t> sizes = cast<RankedTensorType>(transpose.getType()).getShape().drop_front();
+    if (ShapedType::isDynamicShape(sizes) || ShapedType::getNumElements(sizes) == 0)
+      return rewriter.notifyMatchFailure(op, "channels or spatial dims are not static and positive");
+    if (type.getDimSize(1) != sizes[0] || type.getDimSize(2) != ShapedType::getNumElements(sizes.drop_front()))
+      return rewriter.notifyMatchFailure(op, "does not join the spatial dims alone");
+    int64_t perm[] = {0, 2, 1};
+    auto moved = cast<graph::ViewOp>(cloneFor(op, transpose.getX(), permuted(type, perm), rewriter));
+    moved.setDimsAttr(untransposed(op.getDims(), perm));
+    rewriter.replaceOpWithNewOp<graph::TransposeOp>(op, type, moved, perm);
     return success();
   }
 };
@@ -259,10 +291,10 @@ template <typename Op> struct PushThroughReduce final : OpRewritePattern<Op> {
 void populatePushTransposesPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.add<PushThroughElementwise, PushThroughConcat, PushThroughPad, PushThroughBroadcast, PushThroughSubview,
-               PushThroughSoftmax<graph::SoftmaxOp>, PushThroughSoftmax<graph::LogSoftmaxOp>,
-               PushThroughReduce<graph::ReduceSumOp>, PushThroughReduce<graph::ReduceMeanOp>,
-               PushThroughReduce<graph::ReduceMaxOp>, PushThroughReduce<graph::ReduceMinOp>,
-               PushThroughReduce<graph::ReduceProdOp>>(context);
+               PushThroughJoinOfSpatialDims, PushThroughSoftmax<graph::SoftmaxOp>,
+               PushThroughSoftmax<graph::LogSoftmaxOp>, PushThroughReduce<graph::ReduceSumOp>,
+               PushThroughReduce<graph::ReduceMeanOp>, PushThroughReduce<graph::ReduceMaxOp>,
+               PushThroughReduce<graph::ReduceMinOp>, PushThroughReduce<graph::ReduceProdOp>>(context);
   graph::TransposeOp::getCanonicalizationPatterns(patterns, context);
 }
 

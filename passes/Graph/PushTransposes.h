@@ -17,8 +17,9 @@ mlir::RankedTensorType permuted(mlir::RankedTensorType type, llvm::ArrayRef<int6
 /// Whether a transpose leaves all dims but those of static size 1 in their order, and so moves no element.
 bool movesOnlyUnitDims(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> perm);
 
-/// op(transpose(x)) -> transpose(op(x)) for transposes to channels first of rank 4 and more, and for each op that can do its work in
-/// the other layout; transposes that meet merge or cancel. Transposes only move down, so the patterns terminate.
+/// op(transpose(x)) -> transpose(op(x)) for transposes to channels first of rank 4 and more, and for each op that can
+/// do its work in the other layout; transposes that meet merge or cancel. Transposes only move down, so the patterns
+/// terminate.
 void populatePushTransposesPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace llmc

@@ -1,7 +1,7 @@
 // GELU from its pieces.
 //
-// Both forms are products. A product is flattened into a number and a list of other factors, so that the order and the association in
-// which an exporter wrote it do not matter.
+// Both forms are products. A product is flattened into a number and a list of other factors, so that the order and the
+// association in which an exporter wrote it do not matter.
 #include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Matching.h"
@@ -137,7 +137,8 @@ template <typename Root> struct RaiseGelu final : OpRewritePattern<Root> {
     Product product;
     if (!multiplyByParts(product, op) || product.factors.size() != 2 || !product.hasNumber(0.5))
       return rewriter.notifyMatchFailure(op, "not half the product of two values");
-    for (auto [x, factor] : {std::pair(product.factors[0], product.factors[1]), {product.factors[1], product.factors[0]}}) {
+    for (auto [x, factor] :
+         {std::pair(product.factors[0], product.factors[1]), {product.factors[1], product.factors[0]}}) {
       Form form = formOf(factor, x);
       // A constant of higher rank would have added dims to the result.
       if (form == Form::None || cast<RankedTensorType>(x.getType()).getRank() != type.getRank())

@@ -147,7 +147,8 @@ template <typename Root> struct RaiseNorm final : OpRewritePattern<Root> {
     Location loc = rewriter.getFusedLoc(llvm::map_to_vector(pieces, [](Operation *piece) { return piece->getLoc(); }));
     auto type = cast<RankedTensorType>(last->getResult(0).getType());
     if (!scale)
-      scale = onesOf(RankedTensorType::get(type.getShape().drop_front(squares.axis), type.getElementType()), loc, rewriter);
+      scale =
+          onesOf(RankedTensorType::get(type.getShape().drop_front(squares.axis), type.getElementType()), loc, rewriter);
     remark::passed(loc, remark::RemarkOpts::name(isLayerNorm ? "LayerNorm" : "RmsNorm").category("graph-raise-norms"))
         << remark::metric("axis", squares.axis);
     APFloat epsilon(squares.epsilon);

@@ -50,6 +50,64 @@ func.func @cast_to_the_same_type(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
+// CHECK-LABEL: func @neutral_elements_on_the_left
+// CHECK-SAME: (%[[X:.*]]: tensor<2x4xf32>)
+func.func @neutral_elements_on_the_left(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %minus_zero = graph.constant dense<-0.0> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  %0 = graph.add %minus_zero, %x : (tensor<f32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %1 = graph.mul %one, %0 : (tensor<4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  // CHECK: return %[[X]]
+  return %1 : tensor<2x4xf32>
+}
+
+// 0 - x and 1 / x are something else.
+// CHECK-LABEL: func @no_neutral_element_on_the_left
+func.func @no_neutral_element_on_the_left(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  // CHECK: graph.sub
+  %0 = graph.sub %zero, %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: graph.div
+  %1 = graph.div %one, %0 : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// A cast that loses nothing is no step of its own.
+// CHECK-LABEL: func @lossless_inner_casts
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf16>, %[[I:.*]]: tensor<4xi8>, %[[B:.*]]: tensor<4xi1>)
+func.func @lossless_inner_casts(%x: tensor<4xf16>, %i: tensor<4xi8>, %b: tensor<4xi1>)
+    -> (tensor<4xf16>, tensor<4xi64>, tensor<4xf32>) {
+  %0 = graph.cast %x to f32 : tensor<4xf16> -> tensor<4xf32>
+  %1 = graph.cast %0 to f16 : tensor<4xf32> -> tensor<4xf16>
+  // CHECK: %[[J:.*]] = graph.cast %[[I]] to i64
+  %2 = graph.cast %i to i32 : tensor<4xi8> -> tensor<4xi32>
+  %3 = graph.cast %2 to i64 : tensor<4xi32> -> tensor<4xi64>
+  // CHECK: %[[F:.*]] = graph.cast %[[B]] to f32
+  %4 = graph.cast %b to ui8 : tensor<4xi1> -> tensor<4xui8>
+  %5 = graph.cast %4 to f32 : tensor<4xui8> -> tensor<4xf32>
+  // CHECK: return %[[X]], %[[J]], %[[F]]
+  return %1, %3, %5 : tensor<4xf16>, tensor<4xi64>, tensor<4xf32>
+}
+
+// f32 rounds an i32, ui8 wraps an i8, bool forgets all but zero, bf16 has a short mantissa; from f32, -1 saturates to a ui8 of 0.
+// CHECK-LABEL: func @lossy_inner_casts
+func.func @lossy_inner_casts(%i: tensor<4xi32>, %s: tensor<4xi8>, %x: tensor<4xf16>)
+    -> (tensor<4xi32>, tensor<4xi64>, tensor<4xi8>, tensor<4xf16>, tensor<4xui8>) {
+  // CHECK-COUNT-10: graph.cast
+  %0 = graph.cast %i to f32 : tensor<4xi32> -> tensor<4xf32>
+  %1 = graph.cast %0 to i32 : tensor<4xf32> -> tensor<4xi32>
+  %2 = graph.cast %s to ui8 : tensor<4xi8> -> tensor<4xui8>
+  %3 = graph.cast %2 to i64 : tensor<4xui8> -> tensor<4xi64>
+  %4 = graph.cast %s to i1 : tensor<4xi8> -> tensor<4xi1>
+  %5 = graph.cast %4 to i8 : tensor<4xi1> -> tensor<4xi8>
+  %6 = graph.cast %x to bf16 : tensor<4xf16> -> tensor<4xbf16>
+  %7 = graph.cast %6 to f16 : tensor<4xbf16> -> tensor<4xf16>
+  %8 = graph.cast %s to f32 : tensor<4xi8> -> tensor<4xf32>
+  %9 = graph.cast %8 to ui8 : tensor<4xf32> -> tensor<4xui8>
+  return %1, %3, %5, %7, %9 : tensor<4xi32>, tensor<4xi64>, tensor<4xi8>, tensor<4xf16>, tensor<4xui8>
+}
+
 // CHECK-LABEL: func @views_merge
 // CHECK-SAME: (%[[X:.*]]: tensor<2x6xf32>)
 func.func @views_merge(%x: tensor<2x6xf32>) -> tensor<4x3xf32> {

@@ -173,6 +173,30 @@ func.func @concat_of_channels(%x: tensor<1x2x3x4xf32>) -> tensor<1x5x3x4xf32> {
   return %2 : tensor<1x5x3x4xf32>
 }
 
+// Patches of a picture as a sequence: the transpose that follows cancels.
+// CHECK-LABEL: func @join_of_spatial_dims
+func.func @join_of_spatial_dims(%x: tensor<?x2x3x4xf32>) -> tensor<?x12x2xf32> {
+  // CHECK: %[[P:.*]] = graph.max_pool
+  // CHECK-NEXT: %[[V:.*]] = graph.view %[[P]] {dims = [#graph.expr<"N">, #graph.expr<"12">, #graph.expr<"2">]} : tensor<?x3x4x2xf32> -> tensor<?x12x2xf32>
+  // CHECK-NEXT: return %[[V]]
+  %0 = graph.max_pool %x {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>,
+                          dilations = array<i64: 1, 1>} : tensor<?x2x3x4xf32> -> tensor<?x2x3x4xf32>
+  %1 = graph.view %0 {dims = [#graph.expr<"N">, #graph.expr<"2">, #graph.expr<"12">]} : tensor<?x2x3x4xf32> -> tensor<?x2x12xf32>
+  %2 = graph.transpose %1 {perm = array<i64: 0, 2, 1>} : tensor<?x2x12xf32> -> tensor<?x12x2xf32>
+  return %2 : tensor<?x12x2xf32>
+}
+
+// Channels join a spatial dim: their elements are not in that order with channels last.
+// CHECK-LABEL: func @join_of_channels_and_rows
+func.func @join_of_channels_and_rows(%x: tensor<?x2x3x4xf32>) -> tensor<?x6x4xf32> {
+  // CHECK: graph.transpose %{{.*}} {perm = array<i64: 0, 3, 1, 2>}
+  // CHECK-NEXT: graph.view
+  %0 = graph.max_pool %x {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>,
+                          dilations = array<i64: 1, 1>} : tensor<?x2x3x4xf32> -> tensor<?x2x3x4xf32>
+  %1 = graph.view %0 {dims = [#graph.expr<"N">, #graph.expr<"6">, #graph.expr<"4">]} : tensor<?x2x3x4xf32> -> tensor<?x6x4xf32>
+  return %1 : tensor<?x6x4xf32>
+}
+
 // The other operand would need a transpose of its own: nothing is gained.
 // CHECK-LABEL: func @other_operand_is_not_free
 func.func @other_operand_is_not_free(%x: tensor<1x2x4x4xf32>, %y: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
