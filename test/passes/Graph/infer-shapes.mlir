@@ -1,0 +1,54 @@
+// RUN: llmc-opt %s --graph-infer-shapes --split-input-file --verify-diagnostics | FileCheck %s
+
+// Dims follow their names; what is static becomes static.
+// CHECK-LABEL: func @shape_is_followed
+func.func @shape_is_followed(%x: tensor<?x4xf32> {graph.dims = [#graph.expr<"N">, #graph.expr<"4">]}) -> tensor<?x?xf32> {
+  // CHECK: graph.shape {{.*}} -> tensor<2xi64>
+  %s = graph.shape %x {start = 0 : i64, end = 2 : i64} : tensor<?x4xf32> -> tensor<?xi64>
+  // CHECK: graph.transpose {{.*}} -> tensor<4x?xf32>
+  %t = graph.transpose %x {perm = array<i64: 1, 0>} : tensor<?x4xf32> -> tensor<?x?xf32>
+  // CHECK: return {{.*}} : tensor<4x?xf32>
+  return %t : tensor<?x?xf32>
+}
+
+// -----
+
+// The target shape is computed from dims: its contents are followed.
+// CHECK-LABEL: func @target_from_dims
+func.func @target_from_dims(%x: tensor<?x4x6xf32> {graph.dims = [#graph.expr<"N">, #graph.expr<"4">, #graph.expr<"6">]}) -> tensor<?x?xf32> {
+  %all = graph.shape %x {start = 0 : i64, end = 1 : i64} : tensor<?x4x6xf32> -> tensor<1xi64>
+  %rest = graph.constant dense<-1> : tensor<1xi64>
+  %target = graph.concat %all, %rest {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  // CHECK: graph.reshape {{.*}} -> tensor<?x24xf32>
+  %y = graph.reshape %x, %target : (tensor<?x4x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// Two different symbols must be equal at run time; the function says so.
+// CHECK-LABEL: func @symbols_that_must_agree
+// CHECK-SAME: graph.checks = {{\[\[}}#graph.expr<"N">, #graph.expr<"M">, "{{.*}}needs N = M"]]
+func.func @symbols_that_must_agree(%x: tensor<?xf32> {graph.dims = [#graph.expr<"N">]}, %y: tensor<?xf32> {graph.dims = [#graph.expr<"M">]}) -> tensor<?xf32> {
+  %z = graph.add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// -----
+
+// One symbol in both: nothing to check.
+// CHECK-LABEL: func @same_symbol
+// CHECK-NOT: graph.checks
+func.func @same_symbol(%x: tensor<?xf32> {graph.dims = [#graph.expr<"N">]}, %y: tensor<?xf32> {graph.dims = [#graph.expr<"N">]}) -> tensor<?xf32> {
+  %z = graph.add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// -----
+
+// Sizes that can never be equal are the model's fault.
+func.func @sizes_that_differ(%x: tensor<?xf32> {graph.dims = [#graph.expr<"N">]}, %y: tensor<?xf32> {graph.dims = [#graph.expr<"N + 2">]}) -> tensor<?xf32> {
+  // expected-error @+1 {{dims do not broadcast: N and N + 2}}
+  %z = graph.add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
