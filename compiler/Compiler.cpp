@@ -5,6 +5,7 @@
 #include "compiler/Target/CpuTarget.h"
 #include "passes/Lower/Passes.h"
 #include "passes/Plan/Passes.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
 #include <chrono>
 #include <thread>
@@ -225,8 +226,20 @@ void loadDialects(MLIRContext &context) {
                       tensor::TensorDialect, math::MathDialect>();
 }
 
+/// Remarks of the passes whose names match are printed as diagnostics.
+static LogicalResult enableRemarks(MLIRContext &context, const std::string &filter) {
+  if (filter.empty())
+    return success();
+  remark::RemarkCategories categories;
+  categories.all = filter;
+  return remark::enableOptimizationRemarks(context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
+                                           /*printAsEmitRemarks=*/true);
+}
+
 std::optional<CompileResult> compileModel(MLIRContext &context, const CompileOptions &options) {
   loadDialects(context);
+  if (failed(enableRemarks(context, options.remarksFilter)))
+    return std::nullopt;
   return Compilation(context, options).run();
 }
 

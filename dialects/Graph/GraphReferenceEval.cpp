@@ -76,7 +76,7 @@ FailureOr<ElementsAttr> evaluate(ReferenceEvalOpInterface op, ArrayRef<ElementsA
                            static_cast<int32_t>(pack.ints.size()),
                            static_cast<int32_t>(pack.floats.size()),
                            &error};
-  if (kernel(&args) != LLMC_KERNEL_OK)
+  if (kernel(&args) != LLMC_KERNEL_OK || ArrayRef(output.dims) != type.getShape())
     return failure();
   return makeConstant(type, ArrayRef(reinterpret_cast<const char *>(output.storage.data()), Tensor::size(type)));
 }
