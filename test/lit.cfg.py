@@ -17,7 +17,11 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LLMC_CACHE", "XDG_CACHE_HOME", "H
 
 python = config.llmc_source_dir + "/.venv/bin/python"
 config.substitutions.append(("%python", python))
+config.substitutions.append(("%build", config.llmc_binary_dir))
 config.substitutions.append(("%source", config.llmc_source_dir))
+# What links our libraries from outside of the build can not do so to sanitized ones.
+if not config.llmc_sanitizers:
+    config.available_features.add("plain")
 # %tablegen: mlir-tblgen with the folders that our .td files include from
 includes = " ".join(f"-I {path}" for path in [config.llmc_source_dir, *config.mlir_include_dirs])
 config.substitutions.append(("%tablegen", f"mlir-tblgen {includes}"))
