@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Bad input to llmc and llmc-run: each kind has its exit code and a message that names the fault. Needs LLMC_BIN, or build/release/bin."""
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from artifact_file import Artifact
+from checks import Checks, run_tool
+from small_models import add_model, convnet, parse
+
+CRASHES = re.compile("Sanitizer|runtime error|Stack dump|terminate called")
+
+
+class Refusals:
+    """Runs tools that must refuse, in a folder of their own."""
+
+    def __init__(self, folder, checks):
+        self.folder, self.checks = Path(folder), checks
+
+    def save(self, model, name):
+        onnx.save(model, self.folder / name)
+
+    def expect(self, code, words, tool, *arguments, **options):
+        """The tool ends with `code`, its message on stderr holds each of `words`, and nothing is on stdout."""
+        done = run_tool(tool, *arguments, cwd=self.folder, **options)
+        words = [words] if isinstance(words, str) else words
+        missing = [word for word in words if word not in done.stderr]
+        good = done.returncode == code and not missing and not done.stdout and not CRASHES.search(done.stderr)
+        what = f"{tool} {' '.join(map(str, arguments))}: exit {code}, '{words[0]}'"
+        self.checks.check(good, what if good else f"{what}; found exit {done.returncode}, without {missing}:\n{done.stdout}{done.stderr}")
+
+    def refuse_model(self, words, name, *flags):
+        """llmc refuses the model and leaves nothing behind."""
+        before = sorted(os.listdir(self.folder))
+        self.expect(1, words, "llmc", name, "-o", "out.llmc", *flags)
+        after = sorted(os.listdir(self.folder))
+        self.checks.check(before == after, f"{name}: no file is left behind (found {set(after) - set(before)})")
+
+
+def bad_files(test):
+    (test.folder / "folder.onnx").mkdir()
+    (test.folder / "text.onnx").write_text("This is a letter, not a model. " * 20)
+    (test.folder / "empty.onnx").write_bytes(b"")
+    (test.folder / "random.onnx").write_bytes(np.random.default_rng(5).bytes(5000))
+    whole = convnet()[0].SerializeToString()
+    (test.folder / "cut.onnx").write_bytes(whole[:len(whole) // 2])
+    test.refuse_model(['cannot open "nowhere.onnx": no such file'], "nowhere.onnx")
+    test.refuse_model(['"folder.onnx" is a folder, expected a file'], "folder.onnx")
+    test.refuse_model(['cannot read "text.onnx"', "not an ONNX model"], "text.onnx")
+    test.refuse_model(['"empty.onnx" is empty'], "empty.onnx")
+    test.refuse_model(['cannot read "random.onnx"', "not an ONNX model"], "random.onnx")
+    test.refuse_model(['cannot read "cut.onnx"', "damaged or truncated", "are left"], "cut.onnx")
+
+
+def bad_versions(test):
+    model = add_model()
+    model.ir_version = 99
+    test.save(model, "ir.onnx")
+    test.refuse_model("IR version 99 is not supported, expected 3 to 14", "ir.onnx")
+    model = add_model()
+    model.opset_import[0].version = 99
+    test.save(model, "opset.onnx")
+    test.refuse_model("the model imports opset 99, expected 1 to 28", "opset.onnx")
+
+
+def bad_graphs(test):
+    test.save(parse("g (float[2] x) => (float[2] y) { [one] a = Add (x, b) [two] b = Relu (a) [three] y = Relu (x) }"), "cycle.onnx")
+    test.refuse_model('loc("one"): error: the graph has a cycle', "cycle.onnx")
+    test.save(parse("g (float[2] x) => (float[2] y) { [one] y = Add (x, weight) }"), "missing.onnx")
+    test.refuse_model("loc(\"one\"): error: uses value 'weight', which nothing defines", "missing.onnx")
+    test.save(parse("g (float[2] x) => (float[2] y, float[2] z) { [one] y = Relu (x) }"), "output.onnx")
+    test.refuse_model('loc("z"): error: nothing defines this output', "output.onnx")
+    test.save(parse("g (float[2,3] x) => (float[2,3] y) { [product] y = MatMul (x, x) }"), "shapes.onnx")
+    test.refuse_model('loc("product"): error: MatMul of opset 17', "shapes.onnx")
+    test.save(parse("""g (float[8] x) => (float[8] y) {
+      [spectrum] a = STFT (x, x) [fast] b = NoSuchOp (x) [slope] c = LeakyRelu <alpha = 0.5, beta = 2.0> (x) [good] y = Relu (x) }"""),
+              "problems.onnx")
+    test.refuse_model(['loc("spectrum"): error: STFT of opset 17 is not supported', 'loc("fast"): error: NoSuchOp of opset 17 is not supported',
+                       "loc(\"slope\"): error: LeakyRelu of opset 17: attribute 'beta' is not supported", "the model has 3 problems"],
+                      "problems.onnx")
+    custom = parse("g (float[8] x) => (float[8] y) { [own] y = Relu (x) }")
+    custom.graph.node[0].domain = "my.domain"
+    custom.opset_import.append(helper.make_opsetid("my.domain", 3))
+    test.save(custom, "domain.onnx")
+    test.refuse_model('loc("own"): error: my.domain.Relu of opset 3 is not supported', "domain.onnx")
+
+
+def external_model(location, offset=0):
+    """y = x + w, with the 16 bytes of w in another file."""
+    model = parse("g (float[4] x) => (float[4] y) { [sum] y = Add (x, w) }")
+    tensor = model.graph.initializer.add(name="w", data_type=TensorProto.FLOAT, dims=[4], data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", location), ("offset", str(offset)), ("length", "16")):
+        tensor.external_data.add(key=key, value=value)
+    return model
+
+
+def bad_external_data(test):
+    outside = test.folder / "secret.bin"
+    outside.write_bytes(bytes(64))
+    inside = Refusals(test.folder / "inside", test.checks)
+    inside.folder.mkdir()
+    (inside.folder / "short.bin").write_bytes(bytes(20))
+    (inside.folder / "link.bin").symlink_to(outside)
+    leads_out = "the path leads out of the model's folder"
+    for name, location, offset, words in (("parent", "../secret.bin", 0, leads_out), ("absolute", str(outside), 0, leads_out),
+                                          ("link", "link.bin", 0, "link.bin"), ("gone", "gone.bin", 0, "no such file"),
+                                          ("end", "short.bin", 8, '"short.bin" has 20 bytes, the tensor lies at 8 and needs 16')):
+        inside.save(external_model(location, offset), f"{name}.onnx")
+        inside.refuse_model(['tensor "w"', words], f"{name}.onnx")
+    inside.save(external_model("short.bin", 4), "good.onnx")
+    test.checks.check(run_tool("llmc", "good.onnx", "--stop-after=import", cwd=inside.folder).returncode == 0,
+                      "external data inside the folder is read")
+
+
+def bad_compile_commands(test):
+    test.save(add_model(), "add.onnx")
+    test.refuse_model("the model has no symbolic dim 'batch'", "add.onnx", "--dim", "batch=4")
+    test.refuse_model("the model has no input 'z'", "add.onnx", "--shape", "z=2x4")
+    test.refuse_model("loc(\"x\"): error: the shape given has 3 dims, the model says 2", "add.onnx", "--shape", "x=2x4x1")
+    test.refuse_model("dim 1 of input 'x' is 4, not 5", "add.onnx", "--shape", "x=2x5")
+    test.expect(1, ["no/such/folder/a.llmc", "No such file or directory"], "llmc", "add.onnx", "-o", "no/such/folder/a.llmc")
+    test.expect(1, ["no/such/report.json", "No such file or directory"], "llmc", "add.onnx", "-o", "r.llmc", "--report", "no/such/report.json")
+    for words, arguments in (("model is required", []), ("--bogus", ["add.onnx", "--bogus"]), ("-O", ["add.onnx", "-O7"]),
+                             ("unknown CPU level 'pdp-11'", ["add.onnx", "--cpu", "pdp-11"]),
+                             ("'N=8..1' is not of the form", ["add.onnx", "--dim", "N=8..1"]), ("'N' is not of the form", ["add.onnx", "--dim", "N"]),
+                             ("'x=axb' is not of the form", ["add.onnx", "--shape", "x=axb"]),
+                             ("--stop-after", ["add.onnx", "--stop-after=lunch"]), ("--jobs", ["add.onnx", "-j0"]),
+                             ("extra.onnx", ["add.onnx", "extra.onnx"])):
+        test.expect(2, words, "llmc", *arguments)
+
+
+def expect_no_half_file(test, what, reason, folder, **options):
+    done = run_tool("llmc", "big.onnx", "-o", folder / "a.llmc", cwd=test.folder, **options)
+    test.checks.check(done.returncode == 1 and f"{folder}/a.llmc: can not write the file: {reason}" in done.stderr,
+                      f"{what}: exit 1 with a message (found {done.returncode}: {done.stderr.strip()})")
+    test.checks.check(not os.listdir(folder), f"{what}: no half file is left (found {os.listdir(folder)})")
+
+
+def full_disk(test):
+    """Writing fails part of the way: at a limit on the size of a file, and on a small file system where we may mount one."""
+    weight = np.ones((512, 1024), np.float32)  # 2 MiB, more than its code has
+    model = parse("g (float[1,512] x) => (float[1,1024] y) { y = MatMul (x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+    test.save(model, "big.onnx")
+    folder = test.folder / "full"
+    folder.mkdir()
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+    # Python ignores SIGXFSZ, and so does its child here: the write fails instead.
+    expect_no_half_file(test, "a file that grows too large", "File too large", folder, preexec_fn=limit, restore_signals=False)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], capture_output=True).returncode:
+        return test.checks.skip("a full disk", "mounting a small file system is not permitted")
+    try:
+        expect_no_half_file(test, "a full disk", "No space left on device", folder)
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def compiled(test, name, model, *flags):
+    """Compiles a good model; the tests of llmc-run start from it."""
+    test.save(model, f"{name}.onnx")
+    done = run_tool("llmc", f"{name}.onnx", *flags, cwd=test.folder)
+    test.checks.check(done.returncode == 0, f"{name}.onnx compiles: {done.stderr.strip()}")
+    return test.folder / f"{name}.llmc"
+
+
+def bad_inputs(test):
+    compiled(test, "pair", add_model(), "--dim", "N=1..8")
+    for name, array in (("2x4", np.ones((2, 4), np.float32)), ("3x4", np.ones((3, 4), np.float32)), ("9x4", np.ones((9, 4), np.float32)),
+                        ("2x5", np.ones((2, 5), np.float32)), ("2x4x1", np.ones((2, 4, 1), np.float32)), ("double", np.ones((2, 4)))):
+        np.save(test.folder / f"{name}.npy", array)
+    np.savez(test.folder / "others.npz", p=np.ones(2), q=np.ones(2))
+    (test.folder / "broken.npy").write_bytes(b"\x93NUMPY\x01\x00 nothing")
+
+    def refuse(code, words, *arguments):
+        test.expect(code, words, "llmc-run", "pair.llmc", *arguments)
+
+    refuse(2, "input 'b', f32[N 1..8,4], is missing", "--input", "x=2x4.npy")
+    refuse(2, "the artifact has no input 'z'; it has 'x', 'b'", "--input", "z=2x4.npy")
+    refuse(2, "--input 'x' is not NAME=", "--input", "x")
+    refuse(2, "--input x='some words' is neither a .npy, .npz or .pb file nor a list of numbers", "--input", "x=some words", "--random", "1")
+    refuse(1, ["input 'x'", "rank 3", "2"], "--input", "x=2x4x1.npy", "--input", "b=2x4.npy")
+    refuse(1, "input 'x' has type F64, expected F32", "--input", "x=double.npy", "--input", "b=2x4.npy")
+    refuse(1, ["input 'x'", "5 in dim 1", "4"], "--input", "x=2x5.npy", "--input", "b=2x4.npy")
+    refuse(1, "input 'x' has 9 in dim 0, but 'N' is in 1..8", "--input", "x=9x4.npy", "--input", "b=9x4.npy")
+    refuse(1, ["'N'", "'x'", "'b'", "2", "3"], "--input", "x=2x4.npy", "--input", "b=3x4.npy")
+    refuse(1, "can not open 'nowhere.npy'", "--input", "x=nowhere.npy", "--input", "b=2x4.npy")
+    refuse(1, "broken.npy", "--input", "x=broken.npy", "--input", "b=2x4.npy")
+    refuse(1, "'others.npz' holds no array 'x'", "--input", "x=others.npz", "--input", "b=2x4.npy")
+    
+
+def bad_artifacts(test):
+    path = compiled(test, "net", convnet()[0])
+    whole, artifact = path.read_bytes(), Artifact(path)
+    middles = {kind: offset + size // 2 for kind in ("CODE", "CONSTANTS") for offset, size in artifact.segments(kind)}
+    inputs = ["--random", "1", "--dim", "H=8", "--dim", "W=8"]
+
+    def refuse(words, name, content, *flags):
+        (test.folder / name).write_bytes(content)
+        test.expect(1, [name, words], "llmc-run", name, *inputs, *flags)
+
+    def flipped(position):
+        return whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1:]
+
+    refuse("container version", "version.llmc", whole[:8] + b"\x63" + whole[9:])
+    refuse("changed after it was written", "plan.llmc", flipped(64 + 300))
+    refuse("CODE segment", "code.llmc", flipped(middles["CODE"]))
+    refuse("CONSTANTS segment", "constants.llmc", flipped(middles["CONSTANTS"]), "--verify")
+    for size in (0, 10, 63, 64, 1000, len(whole) // 2, len(whole) - 1):
+        refuse("[header-size] the file has" if size < 64 else f"[file-size] the file has {size} bytes", f"cut{size}.llmc", whole[:size])
+    refuse("[magic] not a plan", "model.llmc", (test.folder / "net.onnx").read_bytes())
+
+
+def other_cpus(test):
+    compiled(test, "both", add_model(), "--cpu=x86-64-v2,x86-64-v3")
+    test.expect(1, ["no code in the plan runs on this machine", "is not the level asked for, 'x86-64-v4'"], "llmc-run", "both.llmc",
+                "--random", "1", "--cpu", "x86-64-v4")
+    if "avx512f" in Path("/proc/cpuinfo").read_text():
+        return test.checks.skip("an artifact for another CPU", "this machine has AVX-512")
+    compiled(test, "v4", add_model(), "--cpu=x86-64-v4")
+    test.expect(1, ["v4.llmc", "no code in the plan runs on this machine", "'x86-64-v4' needs avx512", "which this machine lacks"],
+                "llmc-run", "v4.llmc", "--random", "1")
+
+
+def main():
+    checks = Checks()
+    for group in (bad_files, bad_versions, bad_graphs, bad_external_data, bad_compile_commands, full_disk, bad_inputs, bad_artifacts, other_cpus):
+        print(group.__name__.replace("_", " "), flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            group(Refusals(folder, checks))
+    sys.exit(checks.finish())
+
+
+if __name__ == "__main__":
+    main()
