@@ -52,3 +52,24 @@ func.func @sizes_that_differ(%x: tensor<?xf32> {graph.dims = [#graph.expr<"N">]}
   %z = graph.add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   return %z : tensor<?xf32>
 }
+
+// -----
+
+// SAME padding: as many positions as strides fit.
+// CHECK-LABEL: func @same_padding
+func.func @same_padding(%x: tensor<1x3x8x?xf32> {graph.dims = [#graph.expr<"1">, #graph.expr<"3">, #graph.expr<"8">, #graph.expr<"W">]}, %w: tensor<4x3x3x3xf32>) -> tensor<2xi64> {
+  %y = graph.conv %x, %w {auto_pad = "same_upper", strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+    : (tensor<1x3x8x?xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x?x?xf32>
+  // CHECK: graph.conv {{.*}} -> tensor<1x4x4x?xf32>
+  %s = graph.shape %y {start = 2 : i64, end = 4 : i64} : tensor<1x4x?x?xf32> -> tensor<2xi64>
+  return %s : tensor<2xi64>
+}
+
+// -----
+
+func.func @unknown_auto_pad(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x4x4xf32> {
+  // expected-error @+1 {{unknown auto_pad 'same'}}
+  %y = graph.conv %x, %w {auto_pad = "same", strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+    : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x4x4xf32>
+  return %y : tensor<1x4x4x4xf32>
+}
