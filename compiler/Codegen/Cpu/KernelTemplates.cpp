@@ -15,6 +15,7 @@ constexpr KernelTemplate kTemplates[] = {
     {"elementwise", isElementwise, emitElementwise},
     {"rows", isRowGroup, emitRowGroup},
     {"gather", isGather, emitGather},
+    {"pad", isPad, emitPad},
     {"reference", isReference, emitReference},
 };
 

@@ -31,6 +31,8 @@ bool isRowGroup(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitRowGroup(KernelBuilder &kb);
 bool isGather(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitGather(KernelBuilder &kb);
+bool isPad(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitPad(KernelBuilder &kb);
 bool isReference(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitReference(KernelBuilder &kb);
 

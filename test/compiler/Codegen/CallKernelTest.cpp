@@ -1,4 +1,4 @@
-// Gather, and the fallback to reference kernels.
+// Gather, pad, and the fallback to reference kernels.
 #include "test/compiler/Codegen/KernelHarness.h"
 #include <cmath>
 
@@ -45,11 +45,49 @@ TEST_F(CallKernelTest, ReportsTheFirstIndexOutOfRange) {
     }
 }
 
+TEST_F(CallKernelTest, PadsWithZeros) {
+  for (auto &kernels : compile(R"(
+      func.func private @pad(%x: tensor<2x?x?xf32> {graph.sizes = array<i64: 2, -1, -2>}, %h: index, %w: index, %i: index, %j: index)
+          -> (tensor<2x?x?xf32> {graph.sizes = array<i64: 2, -3, -4>}) attributes {graph.dispatch} {
+        %y = graph.pad %x {pads = array<i64: 0, 1, 2, 0, 2, 0>, mode = 0 : i64} : (tensor<2x?x?xf32>) -> tensor<2x?x?xf32>
+        return %y : tensor<2x?x?xf32>
+      })"))
+    for (int64_t width : {1, 7, 8, 21}) {
+      EXPECT_EQ(kernels->kernel("pad").kernelTemplate, "pad");
+      constexpr int64_t height = 3, rows = height + 3;
+      const int64_t columns = width + 2;
+      std::vector<float> x(2 * height * width), y(2 * rows * columns + 1, -1.0f);
+      for (size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<float>(i + 1);
+      EXPECT_EQ(kernels->run("pad", {x.data(), y.data()}, {height, width, rows, columns}, 2).status, LLMC_KERNEL_OK);
+      for (int64_t n = 0; n < 2; ++n)
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < columns; ++j) {
+            bool inside = i >= 1 && i < 1 + height && j >= 2;
+            ASSERT_EQ(y[(n * rows + i) * columns + j], inside ? x[(n * height + i - 1) * width + j - 2] : 0.0f);
+          }
+      EXPECT_EQ(y.back(), -1.0f);
+    }
+}
+
+TEST_F(CallKernelTest, PadsWithAValue) {
+  for (auto &kernels : compile(R"(
+      func.func private @pad(%x: tensor<2x3xi64>, %v: tensor<i64>) -> tensor<2x5xi64> attributes {graph.dispatch} {
+        %y = graph.pad %x, %v {pads = array<i64: 0, 1, 0, 1>, mode = 0 : i64} : (tensor<2x3xi64>, tensor<i64>) -> tensor<2x5xi64>
+        return %y : tensor<2x5xi64>
+      })")) {
+    EXPECT_EQ(kernels->kernel("pad").kernelTemplate, "pad");
+    std::vector<int64_t> x = {1, 2, 3, 4, 5, 6}, value = {9}, y(10);
+    EXPECT_EQ(kernels->run("pad", {x.data(), value.data(), y.data()}, {}).status, LLMC_KERNEL_OK);
+    EXPECT_EQ(y, (std::vector<int64_t>{9, 1, 2, 3, 9, 9, 4, 5, 6, 9}));
+  }
+}
+
 TEST_F(CallKernelTest, CallsReferenceKernelsWithAttributes) {
   for (auto &kernels : compile(R"(
       func.func private @pad(%x: tensor<?x3xf32> {graph.sizes = array<i64: -1, 3>}, %n: index, %m: index)
           -> (tensor<?x5xf32> {graph.sizes = array<i64: -2, 5>}) attributes {graph.dispatch} {
-        %y = graph.pad %x {pads = array<i64: 0, 1, 1, 1>, mode = 0 : i64} : (tensor<?x3xf32>) -> tensor<?x5xf32>
+        %y = graph.pad %x {pads = array<i64: 0, 1, 1, 1>, mode = 2 : i64} : (tensor<?x3xf32>) -> tensor<?x5xf32>
         return %y : tensor<?x5xf32>
       }
       func.func private @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> attributes {graph.dispatch} {
@@ -59,7 +97,7 @@ TEST_F(CallKernelTest, CallsReferenceKernelsWithAttributes) {
     EXPECT_TRUE(kernels->kernel("pad").isReference);
     std::vector<float> x = {1, 2, 3, 4, 5, 6}, y(15, -1.0f);
     EXPECT_EQ(kernels->run("pad", {x.data(), y.data()}, {2, 3}).status, LLMC_KERNEL_OK);
-    EXPECT_EQ(y, (std::vector<float>{0, 1, 2, 3, 0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(y, (std::vector<float>{1, 1, 2, 3, 3, 4, 4, 5, 6, 6, 4, 4, 5, 6, 6}));
     std::vector<float> z(6);
     EXPECT_EQ(kernels->run("softmax", {x.data(), z.data()}, {}).status, LLMC_KERNEL_OK); // calls the math library
     for (int i = 0; i < 6; ++i)
