@@ -89,21 +89,21 @@ public:
 private:
   Value operand(unsigned number) { return op.getDpsInputOperand(number)->get(); }
 
-  bool isReduction(unsigned loop) {
-    return op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
-  }
+  bool isReduction(unsigned loop) { return op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction; }
 
   /// Gives a packed right operand the strides of its panels: those of the batch dims, in elements.
   LogicalResult unpackStrides(View &right) {
     std::optional<Encoding> encoding = Encoding::parse(right.encoding);
-    if (!encoding || (encoding->kind != Encoding::Kind::Dense && encoding->kind != encodingOfOperand(op, roles.right).kind))
+    if (!encoding ||
+        (encoding->kind != Encoding::Kind::Dense && encoding->kind != encodingOfOperand(op, roles.right).kind))
       return op.emitError("can not read its right operand in the layout ") << right.encoding;
     packed = encoding->kind != Encoding::Kind::Dense;
     if (!packed)
       return success();
     size_t rank = right.sizes.size();
     bool transposed = encoding->kind == Encoding::Kind::TransposedMatrix;
-    DimExpr depth = right.sizes[transposed ? rank - 1 : rank - 2], columns = right.sizes[transposed ? rank - 2 : rank - 1];
+    DimExpr depth = right.sizes[transposed ? rank - 1 : rank - 2],
+            columns = right.sizes[transposed ? rank - 2 : rank - 1];
     DimExpr step = depth * columns.ceilDiv(panelColumns) * panelColumns;
     right.strides.assign(rank, kb.constantExpr(0));
     for (size_t d = rank - 2; d-- > 0;) {

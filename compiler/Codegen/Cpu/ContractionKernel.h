@@ -8,10 +8,12 @@
 
 namespace llmc::cpu {
 
-/// Whether `op` is a product that the template compiles: f32, one multiply-add per step, maps that are projected permutations.
+/// Whether `op` is a product that the template compiles: f32, one multiply-add per step, maps that are projected
+/// permutations.
 bool isContraction(mlir::linalg::GenericOp op);
 
-/// The packed layout that suits `operand` (0 or 1) of `op`; dense if it is not the right operand or has an unusual dim order.
+/// The packed layout that suits `operand` (0 or 1) of `op`; dense if it is not the right operand or has an unusual dim
+/// order.
 Encoding encodingOfOperand(mlir::linalg::GenericOp op, unsigned operand);
 
 } // namespace llmc::cpu

@@ -1,5 +1,5 @@
-// Convolutions over channels-last tensors, except depthwise ones, as matrix products: rows are output positions, k runs over
-// taps and channels.
+// Convolutions over channels-last tensors, except depthwise ones, as matrix products: rows are output positions, k runs
+// over taps and channels.
 #ifndef LLMC_COMPILER_CODEGEN_CPU_CONVKERNEL_H
 #define LLMC_COMPILER_CODEGEN_CPU_CONVKERNEL_H
 

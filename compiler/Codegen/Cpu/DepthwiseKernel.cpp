@@ -58,7 +58,8 @@ LogicalResult emitDepthwise(KernelBuilder &kb) {
   FailureOr<View> input = kb.viewOf(op.getX()), weights = kb.viewOf(op.getWeight());
   if (failed(input) || failed(weights))
     return failure();
-  if (!input->strides.back().isConstant(1) || (!weights->encoding.empty() && weights->encoding != encodingOfWeights(op).name()))
+  if (!input->strides.back().isConstant(1) ||
+      (!weights->encoding.empty() && weights->encoding != encodingOfWeights(op).name()))
     return op.emitError("can not read its operands in the layout that they have");
   WeightedSum reducer(kb, *weights, window.taps(), dims[0]);
   return emitSlidingWindow(kb, *input, window, nest, *epilogue, reducer);

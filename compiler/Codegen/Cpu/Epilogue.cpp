@@ -7,7 +7,8 @@ using llmc::graph::DimExpr;
 
 namespace llmc::cpu {
 
-FailureOr<Epilogue::Source> Epilogue::sourceOf(KernelBuilder &kb, OpOperand &operand, linalg::GenericOp op, Nest &nest) {
+FailureOr<Epilogue::Source> Epilogue::sourceOf(KernelBuilder &kb, OpOperand &operand, linalg::GenericOp op,
+                                               Nest &nest) {
   Value value = operand.get();
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (auto computed = numbers.find(value); computed != numbers.end()) {
@@ -72,8 +73,8 @@ LogicalResult Epilogue::addBias(KernelBuilder &kb, Value tensor, unsigned dim, N
   return success();
 }
 
-/// Evaluates the steps for one vector after the other. What does not change from row to row (a bias) or along a row is read
-/// once per tile.
+/// Evaluates the steps for one vector after the other. What does not change from row to row (a bias) or along a row is
+/// read once per tile.
 class Epilogue::Applier {
 public:
   Applier(KernelBuilder &kb, const Epilogue &epilogue, const Nest &nest, const TileOfResult &tile)
@@ -152,7 +153,8 @@ private:
   std::map<std::tuple<unsigned, int64_t, int64_t>, Value> values;
 };
 
-LogicalResult Epilogue::store(KernelBuilder &kb, const Nest &nest, const TileOfResult &tile, ArrayRef<Value> sums) const {
+LogicalResult Epilogue::store(KernelBuilder &kb, const Nest &nest, const TileOfResult &tile,
+                              ArrayRef<Value> sums) const {
   unsigned count = kb.level.lanes(4);
   auto allColumns = [&] {
     Applier applier(kb, *this, nest, tile);

@@ -87,12 +87,29 @@ private:
     Value firstColumn = kb.mul(panel, kb.index(panelColumns));
     Value left = kb.sub(kb.index(columns), firstColumn);
     Value packed = panelPointer(indices, panel, firstColumn);
-    Value tiles = kb.div(kb.add(kb.sub(lastRow, firstRow), kb.index(strategy.tileRows - 1)), kb.index(strategy.tileRows));
+    Value tiles =
+        kb.div(kb.add(kb.sub(lastRow, firstRow), kb.index(strategy.tileRows - 1)), kb.index(strategy.tileRows));
+    planFetchAhead(packed, tiles);
     kb.loop(kb.index(0), kb.min(left, kb.index(panelColumns)), tileColumns, [&](Value column) {
       indices.back() = kb.add(firstColumn, column);
       Value right = kb.advance(packed, kb.b.getF32Type(), column);
-      kb.loop(kb.index(0), tiles, 1, [&](Value tile) { emitTile(indices, tile, tiles, firstRow, lastRow, right); });
+      kb.loop(kb.index(0), tiles, 1, [&](Value tile) {
+        Value share = kb.add(kb.mul(kb.div(column, kb.index(tileColumns)), tiles), tile);
+        emitTile(indices, tile, tiles, firstRow, lastRow, right, share);
+      });
     });
+  }
+
+  /// The next panel is fetched evenly by the tiles that use this one. Past the last panel that costs little: it can not
+  /// fault.
+  void planFetchAhead(Value packed, Value tiles) {
+    if (!strategy.fetchAhead || !gemm.rightIsPacked)
+      return;
+    ahead = kb.advance(packed, kb.b.getF32Type(), kb.index(depth * panelColumns));
+    Value shares = kb.mul(tiles, kb.index(panelColumns / tileColumns));
+    Value rowBytes = kb.index(panelColumns * sizeof(float));
+    aheadStep = kb.div(kb.add(rowBytes, kb.sub(shares, kb.index(1))), shares);
+    aheadShare = kb.mul(aheadStep, kb.index(depth));
   }
 
   /// The packed panel, made in scratch if the operand is not packed.
@@ -102,21 +119,23 @@ private:
     Value pointer = nest.pointer(gemm.right, indices);
     if (gemm.rightIsPacked)
       return kb.advance(pointer, kb.b.getF32Type(), kb.mul(panel, kb.index(depth * panelColumns)));
-    packPanel(kb, {pointer, gemm.segments, gemm.depth, gemm.rightSegmentStep, gemm.rightStep,
-                   nest.accesses[gemm.right].strides.back(), columns},
+    packPanel(kb,
+              {pointer, gemm.segments, gemm.depth, gemm.rightSegmentStep, gemm.rightStep,
+               nest.accesses[gemm.right].strides.back(), columns},
               firstColumn, kb.scratch());
     return kb.scratch();
   }
 
   /// Tile `tile` of `tiles` in the block: the first `extra` ones have one row more than the others.
-  void emitTile(SmallVector<Value> indices, Value tile, Value tiles, Value firstRow, Value lastRow, Value right) {
+  void emitTile(SmallVector<Value> indices, Value tile, Value tiles, Value firstRow, Value lastRow, Value right,
+                Value share) {
     Value blockRows = kb.sub(lastRow, firstRow);
     Value least = kb.div(blockRows, tiles), extra = kb.rem(blockRows, tiles);
     Value row = kb.add(kb.mul(tile, least), kb.min(tile, extra));
     Value isHigher = arith::CmpIOp::create(kb.b, arith::CmpIPredicate::slt, tile, extra);
     Value height = kb.add(least, arith::ExtUIOp::create(kb.b, kb.b.getI64Type(), isHigher));
     indices[gemm.rowLoop] = kb.add(firstRow, row);
-    emitHeights(heights, height, [&](int64_t rows) { emitTileOf(rows, indices, row, right); });
+    emitHeights(heights, height, [&](int64_t rows) { emitTileOf(rows, indices, row, right, share); });
   }
 
   /// Calls `body` for the one of `choices` that `height` is.
@@ -132,14 +151,18 @@ private:
     emitHeights(choices.drop_front(), height, body);
   }
 
-  void emitTileOf(int64_t rowCount, SmallVector<Value> indices, Value row, Value right) {
-    MicrokernelSpec spec{kb.level.lanes(4), rowCount, strategy.tileVectors, 1};
+  void emitTileOf(int64_t rowCount, SmallVector<Value> indices, Value row, Value right, Value share) {
+    MicrokernelSpec spec{kb.level.lanes(4), rowCount, strategy.tileVectors};
     MicrokernelOperands operands;
     if (!gemm.segments.isConstant(1))
       operands.segments = kb.index(gemm.segments);
     operands.depth = kb.index(gemm.depth);
     operands.rowStep = kb.index(gemm.leftStep);
     operands.panel = right;
+    if (ahead) {
+      operands.ahead = kb.advance(ahead, kb.b.getI8Type(), kb.mul(share, aheadShare));
+      operands.aheadStep = aheadStep;
+    }
     auto pointers = [&](Value segment) { return rowPointers(rowCount, indices, row, segment); };
     operands.rowPointers = pointers;
     SmallVector<Value> sums = emitMicrokernel(kb.b, spec, operands);
@@ -173,6 +196,7 @@ private:
   GemmStrategy strategy;
   SmallVector<int64_t> heights;
   int64_t tileColumns;
+  Value ahead, aheadStep, aheadShare; // the panel to fetch: where, bytes per k, bytes per tile; null: none
   LogicalResult status = success();
 };
 

@@ -1,7 +1,9 @@
-// The kernel of everything that is a matrix product at heart: result[row, column] = sum over k of left[row, k] * right[k, column].
+// The kernel of everything that is a matrix product at heart: result[row, column] = sum over k of left[row, k] *
+// right[k, column].
 //
-// A work item is a block of rows times a group of panels of one step of the outer loops. Within it, panels are the outer loop
-// and row tiles the inner one, so that a panel comes once from the L2 cache. Rows are cut into tiles of nearly equal height.
+// A work item is a block of rows times a group of panels of one step of the outer loops. Within it, panels are the
+// outer loop and row tiles the inner one, so that a panel comes once from the L2 cache. Rows are cut into tiles of
+// nearly equal height.
 #ifndef LLMC_COMPILER_CODEGEN_CPU_GEMM_H
 #define LLMC_COMPILER_CODEGEN_CPU_GEMM_H
 
@@ -15,7 +17,7 @@ struct Gemm {
   Gemm(Nest nest, Epilogue epilogue, graph::DimExpr segments, graph::DimExpr depth)
       : nest(std::move(nest)), epilogue(std::move(epilogue)), segments(segments), depth(depth) {}
 
-  Nest nest;         // the innermost loop is the columns
+  Nest nest; // the innermost loop is the columns
   Epilogue epilogue;
   unsigned rowLoop = 0; // number of the loop over rows; all others but the innermost are outer loops
 
@@ -29,8 +31,8 @@ struct Gemm {
   Rows *rows = nullptr;
   std::optional<int64_t> rowBytes; // see GemmShape
 
-  /// The right operand: panels as packed constants (strides of the access are then those of the panels' groups in elements),
-  /// or any strided matrix, whose panels are packed into scratch as they are needed.
+  /// The right operand: panels as packed constants (strides of the access are then those of the panels' groups in
+  /// elements), or any strided matrix, whose panels are packed into scratch as they are needed.
   unsigned right = 0;
   bool rightIsPacked = false;
   graph::DimExpr rightSegmentStep, rightStep;
@@ -51,8 +53,8 @@ public:
   virtual llvm::SmallVector<mlir::Value> pointers(mlir::Value row, int64_t count, mlir::Value segment) = 0;
 };
 
-/// Collapses into the loop over rows all loops that can be walked together with it; `candidates` are numbers of loops over which
-/// the right operand does not move, innermost last. Gives the number of the loop over rows.
+/// Collapses into the loop over rows all loops that can be walked together with it; `candidates` are numbers of loops
+/// over which the right operand does not move, innermost last. Gives the number of the loop over rows.
 unsigned collapseRows(Nest &nest, llvm::SmallVector<unsigned> candidates);
 
 /// Emits the kernel's loops and sets its cost. Fails, with an error, if the epilogue can not be applied.

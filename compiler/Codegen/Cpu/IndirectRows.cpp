@@ -23,9 +23,8 @@ void IndirectRows::prepareKernel(Value scratch, const GemmStrategy &strategy) {
   zeros = kb.advance(scratch, kb.b.getI8Type(), kb.index(tableBytes(strategy)));
   unsigned count = kb.level.lanes(4);
   Value zero = kb.zeroVector(kb.b.getF32Type(), count);
-  kb.loop(kb.index(0), kb.index(zeroBytes() / sizeof(float)), count, [&](Value i) {
-    kb.store(zero, kb.advance(zeros, kb.b.getF32Type(), i), kb.allLanes(count));
-  });
+  kb.loop(kb.index(0), kb.index(zeroBytes() / sizeof(float)), count,
+          [&](Value i) { kb.store(zero, kb.advance(zeros, kb.b.getF32Type(), i), kb.allLanes(count)); });
 }
 
 void IndirectRows::prepareBlock(const Nest &nest, unsigned rowLoop, ArrayRef<Value> indices, Value first, Value last) {
@@ -62,8 +61,8 @@ void IndirectRows::fillTaps(unsigned d, Value isInside, Value pointer, Value ent
   kb.loop(kb.index(0), kb.index(window.kernel[d]), 1, [&](Value tap) {
     Value step = kb.mul(tap, kb.index(window.dilations[d]));
     // Unsigned, so that a negative coordinate is too large.
-    Value inside = arith::CmpIOp::create(kb.b, arith::CmpIPredicate::ult, kb.add(origins[d], step),
-                                         kb.index(input.sizes[d + 1]));
+    Value inside =
+        arith::CmpIOp::create(kb.b, arith::CmpIPredicate::ult, kb.add(origins[d], step), kb.index(input.sizes[d + 1]));
     fillTaps(d + 1, arith::AndIOp::create(kb.b, isInside, inside),
              kb.advance(pointer, kb.b.getF32Type(), kb.mul(step, kb.index(input.strides[d + 1]))),
              kb.advance(entry, kb.b.getI64Type(), kb.mul(tap, kb.index(inner))), origins);

@@ -1,6 +1,6 @@
-// Rows of a convolution's left operand through a table of pointers: for each tap and output position of a work item, where the
-// input's channels lie, or a row of zeros for a tap in the padding. One template then serves every kernel size, stride, padding
-// and dilation, and sizes that are known only at run time.
+// Rows of a convolution's left operand through a table of pointers: for each tap and output position of a work item,
+// where the input's channels lie, or a row of zeros for a tap in the padding. One template then serves every kernel
+// size, stride, padding and dilation, and sizes that are known only at run time.
 #ifndef LLMC_COMPILER_CODEGEN_CPU_INDIRECTROWS_H
 #define LLMC_COMPILER_CODEGEN_CPU_INDIRECTROWS_H
 
@@ -11,8 +11,8 @@ namespace llmc::cpu {
 
 class IndirectRows final : public Gemm::Rows {
 public:
-  /// `input`: [N, spatial.., C]. The original loops of the nest: 0 is the batch, then come the spatial dims; `groupLoop` (if any)
-  /// counts groups of `channels` channels.
+  /// `input`: [N, spatial.., C]. The original loops of the nest: 0 is the batch, then come the spatial dims;
+  /// `groupLoop` (if any) counts groups of `channels` channels.
   IndirectRows(KernelBuilder &kb, View input, Window window, int64_t channels, std::optional<unsigned> groupLoop)
       : kb(kb), input(std::move(input)), window(std::move(window)), channels(channels), groupLoop(groupLoop) {}
 

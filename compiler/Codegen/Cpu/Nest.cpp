@@ -47,9 +47,8 @@ bool Nest::canCollapse(unsigned outer, unsigned inner) const {
   DimExpr size = loops[inner].size;
   if (loops[outer].size.isConstant(1) || size.isConstant(1))
     return true;
-  return llvm::all_of(accesses, [&](const Access &access) {
-    return access.strides[outer] == access.strides[inner] * size;
-  });
+  return llvm::all_of(accesses,
+                      [&](const Access &access) { return access.strides[outer] == access.strides[inner] * size; });
 }
 
 void Nest::collapse(unsigned outer, unsigned inner) {

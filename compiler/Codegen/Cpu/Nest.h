@@ -31,7 +31,8 @@ public:
   unsigned addAccess(const View &view, mlir::AffineMap map);
   unsigned addAccess(Access access);
 
-  /// Loop `loop` becomes two: the outer one in its place, an inner one of `inner` steps behind it. `inner` divides its size.
+  /// Loop `loop` becomes two: the outer one in its place, an inner one of `inner` steps behind it. `inner` divides its
+  /// size.
   void split(unsigned loop, graph::DimExpr inner);
   /// Inserts a loop of one step before loop `position`, with stride `stride` everywhere.
   void insertUnitLoop(unsigned position, int64_t stride);

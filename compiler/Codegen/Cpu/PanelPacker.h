@@ -6,7 +6,8 @@
 
 namespace llmc::cpu {
 
-/// A matrix whose element (segment, k, column) lies at pointer[segment * segmentStep + k * depthStep + column * columnStep].
+/// A matrix whose element (segment, k, column) lies at pointer[segment * segmentStep + k * depthStep + column *
+/// columnStep].
 struct StridedMatrix {
   mlir::Value pointer; // to the panel's first column
   graph::DimExpr segments, depth;
@@ -14,7 +15,8 @@ struct StridedMatrix {
   graph::DimExpr columns; // of the whole matrix
 };
 
-/// Writes the columns from `firstColumn` on as [segments * depth][32] to `panel`, zeros beyond the matrix's last column.
+/// Writes the columns from `firstColumn` on as [segments * depth][32] to `panel`, zeros beyond the matrix's last
+/// column.
 void packPanel(KernelBuilder &kb, const StridedMatrix &matrix, mlir::Value firstColumn, mlir::Value panel);
 
 } // namespace llmc::cpu

@@ -15,6 +15,11 @@ struct TapRange {
   Value first, last;
 };
 
+/// Taps of the last dim at one position of a tile, and how many lie in the padded input.
+struct TapSpan {
+  int64_t first, last, padded;
+};
+
 class SlidingWindow {
 public:
   SlidingWindow(KernelBuilder &kb, const View &input, const Window &window, const Nest &nest, const Epilogue &epilogue,
@@ -35,7 +40,8 @@ public:
 
 private:
   int64_t nanosOfLine() {
-    int64_t positions = lineSize().asConstant().value_or(28), channels = nest.loops.back().size.asConstant().value_or(64);
+    int64_t positions = lineSize().asConstant().value_or(28),
+            channels = nest.loops.back().size.asConstant().value_or(64);
     return positions * channels * window.taps() / (2 * count) + 1;
   }
   DimExpr lineSize() { return nest.loops[lineLoop].size; }
@@ -52,14 +58,73 @@ private:
       offset = kb.add(offset, kb.mul(origin, kb.index(input.strides[d + 1])));
     }
     linePointer = kb.advance(input.base, kb.b.getF32Type(), offset);
+    std::optional<int64_t> positions = lineSize().asConstant(), size = input.sizes[last + 1].asConstant();
+    if (!positions || !size || !emitStaticLine(*positions, *size))
+      emitDynamicLine();
+  }
+
+  /// A line of known size: tiles of nearly equal width that know which of their taps are outside. Gives up, having
+  /// emitted nothing, if many tiles differ.
+  bool emitStaticLine(int64_t positions, int64_t size) {
+    int64_t tiles = llvm::divideCeil(positions, mostPositions());
+    int64_t width = tiles ? llvm::divideCeil(positions, tiles) : 1;
+    SmallVector<TapSpan> whole = wholeSpans(width);
+    auto isWhole = [&](int64_t x) {
+      return x + width <= positions && llvm::all_of(spansAt(x, width, size), [&](const TapSpan &span) {
+               return span.first == 0 && span.last == window.kernel[last];
+             });
+    };
+    int64_t different = 0;
+    for (int64_t x = 0; x < positions; x += width)
+      different += !isWhole(x);
+    if (different > 4)
+      return false;
+    for (int64_t x = 0; x < positions;) {
+      int64_t end = x;
+      while (isWhole(end))
+        end += width;
+      if (end > x) {
+        kb.loop(kb.index(x), kb.index(end), width, [&](Value first) { emitTile(first, whole); });
+        x = end;
+        continue;
+      }
+      emitTile(kb.index(x), spansAt(x, std::min(width, positions - x), size));
+      x += width;
+    }
+    return true;
+  }
+
+  /// A line of any size: single positions at the borders, tiles and single positions between them.
+  void emitDynamicLine() {
     auto [left, right] = interior();
-    int64_t tile = tileWidth();
+    int64_t tile = mostPositions() - 1;
     Value tiled = kb.add(left, kb.mul(kb.div(kb.sub(right, left), kb.index(tile)), kb.index(tile)));
     kb.loop(kb.index(0), left, 1, [&](Value x) { emitBorder(x); });
-    kb.loop(left, tiled, tile, [&](Value x) { emitInterior(x, tile); });
-    if (tile > 1)
-      kb.loop(tiled, right, 1, [&](Value x) { emitInterior(x, 1); });
+    kb.loop(left, tiled, tile, [&](Value x) { emitTile(x, wholeSpans(tile)); });
+    kb.loop(tiled, right, 1, [&](Value x) { emitTile(x, wholeSpans(1)); });
     kb.loop(right, kb.index(lineSize()), 1, [&](Value x) { emitBorder(x); });
+  }
+
+  /// Positions computed at once: as many as registers allow beside inputs and weights.
+  int64_t mostPositions() { return kb.level.registers >= 32 ? 12 : kb.level.fma ? 7 : 4; }
+
+  SmallVector<TapSpan> wholeSpans(int64_t count) {
+    return SmallVector<TapSpan>(count, TapSpan{0, window.kernel[last], window.kernel[last]});
+  }
+
+  /// Spans of the positions from `x` on in a line over `size` inputs.
+  SmallVector<TapSpan> spansAt(int64_t x, int64_t count, int64_t size) {
+    SmallVector<TapSpan> spans;
+    int64_t step = window.dilations[last], kernel = window.kernel[last];
+    int64_t pad = *window.pads[last].asConstant(), padEnd = *window.padsEnd[last].asConstant(); // known as `size` is
+    auto within = [&](int64_t distance) {
+      return std::min(kernel, (std::max<int64_t>(distance, 0) + step - 1) / step);
+    };
+    for (int64_t position = x; position < x + count; ++position) {
+      int64_t origin = position * window.strides[last] - pad, end = within(size - origin);
+      spans.push_back({std::min(within(-origin), end), end, within(size + padEnd - origin)});
+    }
+    return spans;
   }
 
   /// Adds the range of taps of dim `d`, multiplies how many there are into `taps` and `padded`.
@@ -86,39 +151,19 @@ private:
     return {left, kb.max(left, right)};
   }
 
-  /// Positions computed at once: as many as registers allow, with little left over if the line's size is known.
-  int64_t tileWidth() {
-    int64_t most = kb.level.registers >= 32 ? 12 : kb.level.fma ? 7 : 4;
-    std::optional<int64_t> positions = lineSize().asConstant(), size = input.sizes[last + 1].asConstant();
-    std::optional<int64_t> pad = window.pads[last].asConstant();
-    if (!positions || !size || !pad)
-      return most - 1;
-    int64_t stride = window.strides[last], extent = (window.kernel[last] - 1) * window.dilations[last] + 1;
-    int64_t left = llvm::divideCeil(*pad, stride);
-    int64_t right = std::max<int64_t>(0, *size + *pad - extent + stride) / stride;
-    int64_t inside = std::max<int64_t>(1, std::min(right, *positions) - left);
-    int64_t best = 1, bestCost = INT64_MAX;
-    for (int64_t tile = std::min(most, inside); tile >= 1; --tile) {
-      // A position alone takes about as long as two in a tile; each tile costs about one more.
-      int64_t cost = inside / tile * (tile + 1) + inside % tile * 2;
-      if (cost < bestCost)
-        best = tile, bestCost = cost;
-    }
-    return best;
-  }
-
-  /// Positions `x` to `x + tile`, all taps of the last dim inside.
-  void emitInterior(Value x, int64_t tile) {
+  /// The positions from `x` on, one per span.
+  void emitTile(Value x, ArrayRef<TapSpan> spans) {
     Value origin = window.origin(kb, last, x);
     kb.loopOverLanes(kb.index(0), kb.index(nest.loops.back().size), count, [&](Value channel, const Lanes &lanes) {
-      Value from = pointerTo(origin, channel);
-      SmallVector<Value> values(tile, reducer.initial(count));
-      values = overOuterTaps(0, from, kb.index(0), values, [&](Value pointer, Value tap, ValueRange carried) {
-        return overUnrolledTaps(pointer, tap, channel, lanes, carried);
-      });
-      Value taps = kb.mul(tapsOutside, kb.index(window.kernel[last]));
-      Value padded = kb.mul(paddedOutside, kb.index(window.kernel[last]));
-      finish(x, channel, lanes, values, taps, padded);
+      SmallVector<Value> values(spans.size(), reducer.initial(count));
+      values = overOuterTaps(0, pointerTo(origin, channel), kb.index(0), values,
+                             [&](Value pointer, Value tap, ValueRange carried) {
+                               return overUnrolledTaps(pointer, tap, channel, lanes, spans, carried);
+                             });
+      for (auto [value, span] : llvm::zip_equal(values, spans))
+        value = reducer.finish(value, kb.mul(tapsOutside, kb.index(span.last - span.first)),
+                               kb.mul(paddedOutside, kb.index(span.padded)));
+      store(x, channel, lanes, values);
     });
   }
 
@@ -129,16 +174,16 @@ private:
     TapRange range = addRange(last, origin, taps, padded);
     ranges.pop_back();
     kb.loopOverLanes(kb.index(0), kb.index(nest.loops.back().size), count, [&](Value channel, const Lanes &lanes) {
-      Value from = pointerTo(origin, channel);
       SmallVector<Value> values{reducer.initial(count)};
-      values = overOuterTaps(0, from, kb.index(0), values, [&](Value pointer, Value tap, ValueRange carried) {
-        return kb.loop(range.first, range.last, 1, carried, [&](Value k, ValueRange inner) {
-          Value element = kb.load(step(pointer, last, k), kb.b.getF32Type(), lanes);
-          Value operand = reducer.operandOf(kb.add(tap, k), channel, lanes);
-          return SmallVector<Value>{reducer.combine(inner.front(), element, operand)};
-        });
-      });
-      finish(x, channel, lanes, values, taps, padded);
+      values = overOuterTaps(0, pointerTo(origin, channel), kb.index(0), values,
+                             [&](Value pointer, Value tap, ValueRange carried) {
+                               return kb.loop(range.first, range.last, 1, carried, [&](Value k, ValueRange inner) {
+                                 Value element = kb.load(step(pointer, last, k), kb.b.getF32Type(), lanes);
+                                 Value operand = reducer.operandOf(kb.add(tap, k), channel, lanes);
+                                 return SmallVector<Value>{reducer.combine(inner.front(), element, operand)};
+                               });
+                             });
+      store(x, channel, lanes, {reducer.finish(values.front(), taps, padded)});
     });
   }
 
@@ -157,14 +202,15 @@ private:
   }
 
   /// All taps of the last dim for all positions of a tile. Each input is read once.
-  SmallVector<Value> overUnrolledTaps(Value pointer, Value tap, Value channel, const Lanes &lanes, ValueRange carried) {
+  SmallVector<Value> overUnrolledTaps(Value pointer, Value tap, Value channel, const Lanes &lanes,
+                                      ArrayRef<TapSpan> spans, ValueRange carried) {
     SmallVector<Value> values = llvm::to_vector_of<Value>(carried), operands;
     for (int64_t k = 0; k < window.kernel[last]; ++k)
       operands.push_back(reducer.operandOf(kb.add(tap, kb.index(k)), channel, lanes));
     // Input offset along the line -> who uses it. Ascending offsets are ascending taps for each position.
-    std::map<int64_t, SmallVector<std::pair<int64_t, int64_t>>> users;
-    for (int64_t position = 0; position < static_cast<int64_t>(values.size()); ++position)
-      for (int64_t k = 0; k < window.kernel[last]; ++k)
+    std::map<int64_t, SmallVector<std::pair<size_t, int64_t>>> users;
+    for (auto [position, span] : llvm::enumerate(spans))
+      for (int64_t k = span.first; k < span.last; ++k)
         users[position * window.strides[last] + k * window.dilations[last]].push_back({position, k});
     for (const auto &[offset, positions] : users) {
       Value from = kb.advance(pointer, kb.b.getF32Type(), kb.mul(kb.index(offset), kb.index(input.strides[last + 1])));
@@ -175,9 +221,7 @@ private:
     return values;
   }
 
-  void finish(Value x, Value channel, const Lanes &lanes, SmallVector<Value> values, Value taps, Value padded) {
-    for (Value &value : values)
-      value = reducer.finish(value, taps, padded);
+  void store(Value x, Value channel, const Lanes &lanes, ArrayRef<Value> values) {
     TileOfResult tile{line, lineLoop, static_cast<int64_t>(values.size()), 1, {}};
     tile.indices.push_back(x);
     tile.indices.push_back(channel);

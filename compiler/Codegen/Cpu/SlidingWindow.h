@@ -1,8 +1,10 @@
-// Ops that combine, channel by channel, the elements under a window: depthwise convolution and pooling over channels-last tensors.
+// Ops that combine, channel by channel, the elements under a window: depthwise convolution and pooling over
+// channels-last tensors.
 //
-// A work item is one line of the result: all positions of the last spatial dim. Where the whole window lies inside the input along
-// that dim, several neighbouring positions are computed at once, so that inputs they share are read once; positions at the
-// border take the same taps in the same order, one position at a time. Channels are the lanes of the vectors.
+// A work item is one line of the result: all positions of the last spatial dim. Several neighbouring positions are
+// computed at once, so that inputs they share are read once. In a line of known size each tile knows which of its taps
+// are outside; else positions at the borders are computed one at a time. All take the same taps in the same order.
+// Channels are the lanes.
 #ifndef LLMC_COMPILER_CODEGEN_CPU_SLIDINGWINDOW_H
 #define LLMC_COMPILER_CODEGEN_CPU_SLIDINGWINDOW_H
 

@@ -19,7 +19,8 @@ struct Tile {
   int64_t rows, vectors;
 };
 
-/// Accumulators, one row of the panel and a broadcast must fit the registers; more accumulators hide the latency of FMA.
+/// Accumulators, one row of the panel and a broadcast must fit the registers; more accumulators hide the latency of
+/// FMA.
 Tile tileOf(const CpuLevel &level, std::optional<int64_t> rows) {
   if (level.registers >= 32)
     return rows && *rows >= 48 ? Tile{12, 2} : Tile{8, 2};
@@ -56,6 +57,7 @@ GemmStrategy chooseGemm(const CpuLevel &level, const GemmShape &shape) {
     mostRows = std::min(mostRows, std::max(4 * tile.rows, itemWork / (panels * panelWork)));
   }
   strategy.blockRows = shape.rows ? evenPart(rows, mostRows, tile.rows) : llvm::alignTo(mostRows, tile.rows);
+  strategy.fetchAhead = panels * panelBytes > columnsBudget;
   int64_t usedRows = std::min(rows, strategy.blockRows);
   if (panels * panelBytes > columnsBudget)
     strategy.blockPanels = std::min(evenPart(panels, itemWork / std::max<int64_t>(1, usedRows * panelWork), 1), panels);

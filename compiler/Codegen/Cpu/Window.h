@@ -1,5 +1,5 @@
-// The windows of convolutions and poolings over channels-last tensors: which element of the input a tap of an output position
-// reads, and whether it lies inside.
+// The windows of convolutions and poolings over channels-last tensors: which element of the input a tap of an output
+// position reads, and whether it lies inside.
 #ifndef LLMC_COMPILER_CODEGEN_CPU_WINDOW_H
 #define LLMC_COMPILER_CODEGEN_CPU_WINDOW_H
 
@@ -60,7 +60,8 @@ struct Window {
     return kb.min(kb.div(reach, kb.index(dilations[d])), kb.index(kernel[d]));
   }
   /// Taps [first, last) of dim `d` that lie inside an input of `size`.
-  std::pair<mlir::Value, mlir::Value> tapsInside(KernelBuilder &kb, unsigned d, mlir::Value origin, mlir::Value size) const {
+  std::pair<mlir::Value, mlir::Value> tapsInside(KernelBuilder &kb, unsigned d, mlir::Value origin,
+                                                 mlir::Value size) const {
     mlir::Value last = tapsWithin(kb, d, kb.sub(size, origin));
     return {kb.min(tapsWithin(kb, d, kb.sub(kb.index(0), origin)), last), last};
   }

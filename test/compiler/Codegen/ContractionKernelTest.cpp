@@ -11,8 +11,9 @@ namespace {
 struct Data {
   std::vector<float> left, right, bias, residual;
   explicit Data(const MatMul &c)
-      : left(randomFloats(c.batch * c.rows * c.depth, 1)), right(randomFloats((c.batchedRight ? c.batch : 1) * c.depth * c.columns, 2)),
-        bias(randomFloats(c.columns, 3)), residual(randomFloats(c.batch * c.rows * c.columns, 4)) {}
+      : left(randomFloats(c.batch * c.rows * c.depth, 1)),
+        right(randomFloats((c.batchedRight ? c.batch : 1) * c.depth * c.columns, 2)), bias(randomFloats(c.columns, 3)),
+        residual(randomFloats(c.batch * c.rows * c.columns, 4)) {}
 };
 
 std::vector<float> expected(const MatMul &c, const Data &data, bool fma) {
@@ -36,8 +37,9 @@ std::vector<float> expected(const MatMul &c, const Data &data, bool fma) {
 
 /// Runs `c` and compares it with `expected`, in one call and in several.
 void check(const MatMul &c, mlir::MLIRContext &context, const CpuLevel &level) {
-  SCOPED_TRACE(testing::Message() << level.name.str() << " batch " << c.batch << " rows " << c.rows << " depth " << c.depth
-                                  << " columns " << c.columns << (c.dynamicRows ? " dynamic" : "") << " " << c.encoding);
+  SCOPED_TRACE(testing::Message() << level.name.str() << " batch " << c.batch << " rows " << c.rows << " depth "
+                                  << c.depth << " columns " << c.columns << (c.dynamicRows ? " dynamic" : "") << " "
+                                  << c.encoding);
   mlir::OwningOpRef<mlir::ModuleOp> module = parseDispatches(textOf(c), context);
   ASSERT_TRUE(module);
   CompiledKernels kernels(*module, level);
@@ -80,19 +82,36 @@ TEST_P(ContractionKernel, AnyDepth) {
 
 TEST_P(ContractionKernel, RowsKnownAtRunTime) {
   for (int64_t rows : {0, 1, 4, 6, 11, 12, 100})
-    run({.batch = 2, .rows = rows, .depth = 9, .columns = 40, .dynamicRows = true, .encoding = "p32", .epilogue = true});
+    run({.batch = 2,
+         .rows = rows,
+         .depth = 9,
+         .columns = 40,
+         .dynamicRows = true,
+         .encoding = "p32",
+         .epilogue = true});
 }
 
 TEST_P(ContractionKernel, TransposedPackedRight) {
   run({.batch = 3, .rows = 7, .depth = 11, .columns = 37, .transposed = true, .encoding = "p32.t"});
-  run({.batch = 3, .rows = 7, .depth = 11, .columns = 37, .transposed = true, .batchedRight = true, .encoding = "p32.t"});
+  run({.batch = 3,
+       .rows = 7,
+       .depth = 11,
+       .columns = 37,
+       .transposed = true,
+       .batchedRight = true,
+       .encoding = "p32.t"});
 }
 
 TEST_P(ContractionKernel, RightOperandOfTheRun) {
   for (bool transposed : {false, true})
     for (bool batched : {false, true})
       for (int64_t columns : {1, 7, 31, 33, 64})
-        run({.batch = 2, .rows = 7, .depth = 19, .columns = columns, .transposed = transposed, .batchedRight = batched});
+        run({.batch = 2,
+             .rows = 7,
+             .depth = 19,
+             .columns = columns,
+             .transposed = transposed,
+             .batchedRight = batched});
 }
 
 TEST_P(ContractionKernel, EpilogueInRegisters) {

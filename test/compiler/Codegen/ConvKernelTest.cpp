@@ -1,4 +1,5 @@
-// Convolutions over channels-last tensors against plain loops, equal to the bit, for windows that overlap the border in every way.
+// Convolutions over channels-last tensors against plain loops, equal to the bit, for windows that overlap the border in
+// every way.
 #include "test/compiler/Codegen/KernelHarness.h"
 #include "test/compiler/Codegen/MatrixText.h"
 #include <cmath>
@@ -12,8 +13,8 @@ struct Data {
   std::vector<float> input, weight, bias, residual;
   explicit Data(const Conv &c)
       : input(randomFloats(c.batch * c.height * c.width * c.channels, 1)),
-        weight(randomFloats(c.outputs * (c.channels / c.groups) * c.kernel * c.kernel, 2)), bias(randomFloats(c.outputs, 3)),
-        residual(randomFloats(c.resultSize(), 4)) {}
+        weight(randomFloats(c.outputs * (c.channels / c.groups) * c.kernel * c.kernel, 2)),
+        bias(randomFloats(c.outputs, 3)), residual(randomFloats(c.resultSize(), 4)) {}
 };
 
 /// One element of the result: taps in row-major order, then channels ascending, one fused multiply-add each.
@@ -95,7 +96,14 @@ TEST_P(ConvKernel, EveryWindow) {
 TEST_P(ConvKernel, SizesKnownAtRunTime) {
   for (int64_t kernel : {1, 3})
     for (int64_t pad : {0, 1})
-      run({.batch = 2, .height = 7, .width = 5, .channels = 9, .outputs = 33, .kernel = kernel, .pad = pad, .dynamicSizes = true});
+      run({.batch = 2,
+           .height = 7,
+           .width = 5,
+           .channels = 9,
+           .outputs = 33,
+           .kernel = kernel,
+           .pad = pad,
+           .dynamicSizes = true});
 }
 
 TEST_P(ConvKernel, ResidualInRegisters) {
@@ -114,13 +122,29 @@ TEST_P(ConvKernel, Depthwise) {
     for (int64_t stride : {1, 2})
       for (int64_t dilation : {1, 2})
         for (int64_t width : {1, 4, 9, 22})
-          run({.batch = 2, .height = 7, .width = width, .channels = 21, .outputs = 21, .kernel = kernel, .stride = stride,
-               .pad = kernel / 2 * dilation, .dilation = dilation, .groups = 21, .residual = true});
+          run({.batch = 2,
+               .height = 7,
+               .width = width,
+               .channels = 21,
+               .outputs = 21,
+               .kernel = kernel,
+               .stride = stride,
+               .pad = kernel / 2 * dilation,
+               .dilation = dilation,
+               .groups = 21,
+               .residual = true});
 }
 
 TEST_P(ConvKernel, DepthwiseOfSizesKnownAtRunTime) {
   for (int64_t width : {2, 9, 30})
-    run({.batch = 2, .height = 7, .width = width, .channels = 33, .outputs = 33, .pad = 1, .groups = 33, .dynamicSizes = true});
+    run({.batch = 2,
+         .height = 7,
+         .width = width,
+         .channels = 33,
+         .outputs = 33,
+         .pad = 1,
+         .groups = 33,
+         .dynamicSizes = true});
   run({.channels = 9, .outputs = 9, .pad = 1, .groups = 9, .packed = false});
 }
 

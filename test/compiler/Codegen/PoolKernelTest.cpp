@@ -23,12 +23,14 @@ struct Pool {
 std::string textOf(const Pool &c) {
   auto symbol = [&](int k) { return c.dynamicSizes ? k : -1; };
   std::vector<TestDim> input = {{2}, {c.height, symbol(0)}, {c.width, symbol(1)}, {c.channels}};
-  std::vector<TestDim> result = {{2}, {c.outputSize(c.height), symbol(2)}, {c.outputSize(c.width), symbol(3)}, {c.channels}};
+  std::vector<TestDim> result = {
+      {2}, {c.outputSize(c.height), symbol(2)}, {c.outputSize(c.width), symbol(3)}, {c.channels}};
   auto pair = [](int64_t value) { return std::to_string(value) + ", " + std::to_string(value); };
   return "func.func private @k(%x: " + tensorArgument(input) +
-         (c.dynamicSizes ? ", %s0: index, %s1: index, %s2: index, %s3: index" : "") + ") -> (" + tensorArgument(result) +
-         ") attributes {graph.dispatch} {\n%y = graph." + c.op + " %x {kernel = array<i64: " + pair(c.kernel) +
-         ">, strides = array<i64: " + pair(c.stride) + ">, pads = array<i64: " + pair(c.padBegin) + ", " + pair(c.padEnd) +
+         (c.dynamicSizes ? ", %s0: index, %s1: index, %s2: index, %s3: index" : "") + ") -> (" +
+         tensorArgument(result) + ") attributes {graph.dispatch} {\n%y = graph." + c.op +
+         " %x {kernel = array<i64: " + pair(c.kernel) + ">, strides = array<i64: " + pair(c.stride) +
+         ">, pads = array<i64: " + pair(c.padBegin) + ", " + pair(c.padEnd) +
          ">, dilations = array<i64: " + pair(c.dilation) + ">, channels_last" + (c.extra ? ", ceil_mode" : "") +
          (c.countPads ? ", count_include_pad" : "") + "} : " + tensorType(input) + " -> " + tensorType(result) +
          "\nreturn %y : " + tensorType(result) + "\n}\n";
@@ -97,7 +99,14 @@ TEST_P(PoolKernel, MeanOfWhatIsInside) {
 TEST_P(PoolKernel, WindowsThatStartInTheLastElements) {
   for (const char *op : {"max_pool", "average_pool"})
     for (bool countPads : {false, op == std::string("average_pool")})
-      run({.op = op, .height = 8, .width = 8, .stride = 2, .padBegin = 0, .padEnd = 0, .countPads = countPads, .extra = 1});
+      run({.op = op,
+           .height = 8,
+           .width = 8,
+           .stride = 2,
+           .padBegin = 0,
+           .padEnd = 0,
+           .countPads = countPads,
+           .extra = 1});
 }
 
 TEST_P(PoolKernel, SizesKnownAtRunTime) {
