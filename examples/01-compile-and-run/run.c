@@ -13,7 +13,7 @@ static void must(llmc_status status) {
   exit(1);
 }
 
-/* A tensor of ones that fits `info`; bytes of floats and integers alike. The session reads it in place. */
+/* A tensor of ones, f32 or integers, that fits `info`. The session reads it in place. */
 static void *set_ones(llmc_session *session, int32_t index, const llmc_tensor_info *info) {
   int64_t dims[MAX_RANK];
   size_t count = 1, width = llmc_type_size(info->type);
