@@ -173,13 +173,17 @@ bool Walker::dispatch(const Program::Step &next) {
   unsigned participants = participantsOf(launch, run.workers);
   if (!enter(participants))
     return false;
-  if (worker >= participants || launch.grid == 0 || failed())
+  // A fault of another worker in this very launch does not count: each does its part, so that which fault is told does not
+  // depend on who was faster.
+  uint32_t position = uint32_t(&next - program.steps.data());
+  bool failedBefore = run.failed.load(std::memory_order_acquire) && run.faulty.load(std::memory_order_relaxed) != position;
+  if (worker >= participants || launch.grid == 0 || failedBefore)
     return true;
   llmc_error &error = run.request.errors[worker];
   WorkRange range = rangeOf(launch.grid, worker, participants);
   if (callKernel(state, next.index, range, worker, error) != LLMC_KERNEL_OK) {
-    run.faulty.store(uint32_t(&next - program.steps.data()), std::memory_order_relaxed);
-    run.failed.store(true, std::memory_order_relaxed);
+    run.faulty.store(position, std::memory_order_relaxed);
+    run.failed.store(true, std::memory_order_release);
   }
   return true;
 }
