@@ -1,5 +1,6 @@
 // Atomic output.
 #include "compiler/Emit/ArtifactFile.h"
+#include "llvm/Support/Signals.h"
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -17,14 +18,17 @@ llvm::Expected<std::unique_ptr<ArtifactFile>> ArtifactFile::create(const std::st
   int descriptor = mkstemp(temporary.data());
   if (descriptor < 0)
     return systemError(path, "create the file");
+  llvm::sys::RemoveFileOnSignal(temporary);
   return std::unique_ptr<ArtifactFile>(new ArtifactFile(path, temporary, descriptor));
 }
 
 ArtifactFile::~ArtifactFile() {
   if (descriptor >= 0)
     close(descriptor);
-  if (!temporary.empty())
-    unlink(temporary.c_str());
+  if (temporary.empty())
+    return;
+  unlink(temporary.c_str());
+  llvm::sys::DontRemoveFileOnSignal(temporary);
 }
 
 llvm::Error ArtifactFile::failure(const char *what) const { return systemError(path, what); }
@@ -54,6 +58,7 @@ llvm::Error ArtifactFile::commit(uint64_t size) {
     return failure("write the file");
   if (rename(temporary.c_str(), path.c_str()) != 0)
     return failure("rename the finished file");
+  llvm::sys::DontRemoveFileOnSignal(temporary);
   temporary.clear();
   return llvm::Error::success();
 }

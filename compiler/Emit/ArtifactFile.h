@@ -8,7 +8,8 @@
 
 namespace llmc {
 
-/// Writes to a temporary file beside `path`, which commit() renames. Without commit nothing is left behind.
+/// Writes to a temporary file beside `path`, which commit() renames. Without commit nothing is left behind, not even by a signal
+/// that ends the process.
 class ArtifactFile {
 public:
   static llvm::Expected<std::unique_ptr<ArtifactFile>> create(const std::string &path);

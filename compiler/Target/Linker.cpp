@@ -9,7 +9,11 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <mutex>
+#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
@@ -19,6 +23,8 @@ namespace llmc::cpu {
 namespace {
 
 using Elf = llvm::object::ELF64LEFile;
+
+constexpr uint64_t kPageSize = 65536; // the largest of any machine that maps the image
 
 llvm::Error writeFile(StringRef path, llvm::ArrayRef<char> bytes) {
   std::error_code code;
@@ -32,9 +38,19 @@ llvm::Error writeFile(StringRef path, llvm::ArrayRef<char> bytes) {
   return code ? llvm::createStringError(code, "can not write " + path.str()) : llvm::Error::success();
 }
 
+/// lld writes through a mapping of its output, where a full disk is a bus error: finds out before.
+llvm::Error checkDiskHolds(const std::string &path, uint64_t size) {
+  int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int code = descriptor < 0 ? errno : posix_fallocate(descriptor, 0, size);
+  if (descriptor >= 0)
+    close(descriptor);
+  unlink(path.c_str());
+  return code ? llvm::createStringError("can not write " + path + ": " + std::strerror(code)) : llvm::Error::success();
+}
+
 llvm::Error runLld(llvm::ArrayRef<std::string> objects, StringRef image) {
   std::vector<std::string> arguments = {"ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "--gc-sections", "-zseparate-code",
-                                        "-znorelro", "-zrodynamic", "-zmax-page-size=65536", "-znoexecstack", "--build-id=none",
+                                        "-znorelro", "-zrodynamic", "-zmax-page-size=" + std::to_string(kPageSize), "-znoexecstack", "--build-id=none",
                                         "--hash-style=gnu", "--threads=1", "-o", image.str()};
   arguments.insert(arguments.end(), objects.begin(), objects.end());
   std::vector<const char *> pointers;
@@ -123,6 +139,10 @@ llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<char> object, llvm::ArrayRe
     if (llvm::Error error = writeFile(objects[1], library))
       return error;
   }
+  // Each of the few segments may be padded to a page.
+  uint64_t mostBytes = object.size() + (*needsLibrary ? library.size() : 0) + 8 * kPageSize;
+  if (llvm::Error error = checkDiskHolds(imagePath, mostBytes))
+    return error;
   if (llvm::Error error = runLld(objects, imagePath))
     return error;
   auto buffer = llvm::MemoryBuffer::getFile(imagePath, /*IsText=*/false, /*RequiresNullTerminator=*/false);

@@ -70,15 +70,19 @@ static Result<LoadOptions> readOptions(const llmc_plan_options *given) {
   return result;
 }
 
+/// `path` is for messages; null for a plan in memory.
 template <typename Open>
-static llmc_status loadPlan(const llmc_plan_options *given, llmc_plan **plan, Open open) noexcept {
+static llmc_status loadPlan(const char *path, const llmc_plan_options *given, llmc_plan **plan, Open open) noexcept {
   return atBoundary([&]() -> Status {
     LLMC_TRY(notNull(plan, "plan"));
     *plan = nullptr;
     LLMC_TRY_ASSIGN(LoadOptions options, readOptions(given));
     LLMC_TRY_ASSIGN(std::shared_ptr<const PlanFile> file, open());
+    auto loaded = LoadedPlan::load(std::move(file), options);
+    if (!loaded.ok())
+      return path ? std::move(loaded).status().in(path) : std::move(loaded).status();
     auto result = std::make_unique<llmc_plan>();
-    LLMC_TRY_ASSIGN(result->loaded, LoadedPlan::load(std::move(file), options));
+    result->loaded = std::move(*loaded);
     for (const auto &entry : result->loaded->entries()) {
       result->inputs.push_back(describeTensors(*entry, true));
       result->outputs.push_back(describeTensors(*entry, false));
@@ -89,14 +93,14 @@ static llmc_status loadPlan(const llmc_plan_options *given, llmc_plan **plan, Op
 }
 
 llmc_status llmc_plan_load(const char *path, const llmc_plan_options *options, llmc_plan **plan) {
-  return loadPlan(options, plan, [&]() -> Result<std::shared_ptr<const PlanFile>> {
+  return loadPlan(path, options, plan, [&]() -> Result<std::shared_ptr<const PlanFile>> {
     LLMC_TRY(notNull(path, "path"));
     return PlanFile::open(path);
   });
 }
 
 llmc_status llmc_plan_load_memory(const void *bytes, size_t size, const llmc_plan_options *options, llmc_plan **plan) {
-  return loadPlan(options, plan, [&]() -> Result<std::shared_ptr<const PlanFile>> {
+  return loadPlan(nullptr, options, plan, [&]() -> Result<std::shared_ptr<const PlanFile>> {
     LLMC_TRY(notNull(bytes, "bytes"));
     return PlanFile::fromMemory({static_cast<const std::byte *>(bytes), size});
   });

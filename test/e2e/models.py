@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from runtime import BIN, ROOT, Plan
+from checks import BIN, Checks, ROOT
+from runtime import Plan
 
 sys.path.insert(0, str(ROOT / "tools/models"))
 from get import provide  # noqa: E402
@@ -47,18 +48,6 @@ MODELS = {
     "bert_base": (["--dim", "N=1", "--dim", "S=128"], text_inputs(1, 128), ["--dim", "S=1..512"],
                   [text_inputs(*sizes) for sizes in ((1, 128), (4, 9))]),
 }
-
-
-class Checks:
-    """Counts what holds and prints what does not."""
-
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def check(self, holds, what):
-        self.passed += bool(holds)
-        self.failed += not holds
-        print(f"  {'ok  ' if holds else 'FAIL'} {what}", flush=True)
 
 
 def compile_model(model, flags, folder, checks):
@@ -126,8 +115,7 @@ def main():
     checks = Checks()
     for name in sys.argv[1:] or MODELS:
         check_model(name, checks)
-    print(f"{checks.passed} passed, {checks.failed} failed")
-    sys.exit(checks.failed > 0)
+    sys.exit(checks.finish())
 
 
 if __name__ == "__main__":

@@ -1,12 +1,10 @@
 """The C API of the runtime for tests: just enough of it, over ctypes."""
 import ctypes
-import os
-from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-BIN = Path(os.environ.get("LLMC_BIN", ROOT / "build/release/bin"))
+from checks import BIN
+
 TYPES = {np.dtype(np.float32): 1, np.dtype(np.float16): 2, np.dtype(np.float64): 4, np.dtype(np.int8): 5, np.dtype(np.uint8): 6,
          np.dtype(np.int16): 7, np.dtype(np.uint16): 8, np.dtype(np.int32): 9, np.dtype(np.uint32): 10,
          np.dtype(np.int64): 11, np.dtype(np.uint64): 12, np.dtype(np.bool_): 13}
