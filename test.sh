@@ -28,13 +28,13 @@ if [ "$fast" = 1 ]; then
 else
   ctest_group ctest release
   lit_group lit release
-  for driver in test/e2e/*.py; do
-    [ -x "$driver" ] && driver_group "$(basename "$driver" .py)" "$driver"
-  done
   for preset in debug tsan; do
     build_group "$preset"
     ctest_group "ctest-$preset" "$preset"
   done
   lit_group lit-debug debug
+  for driver in test/e2e/*.py; do # one of them sends damaged models through the sanitized compiler
+    [ -x "$driver" ] && driver_group "$(basename "$driver" .py)" "$driver"
+  done
 fi
 finish_groups

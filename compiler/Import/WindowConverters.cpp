@@ -127,7 +127,8 @@ SmallVector<NamedAttribute> windowAttributes(NodeContext &node, const Window &wi
 void conv(NodeContext &node) {
   Value x = node.input(0), weight = node.input(1), bias = node.optionalInput(2);
   SmallVector<int64_t> kernel;
-  for (DimExpr dim : llvm::drop_begin(node.dims(weight), std::min<size_t>(2, node.rank(weight)))) {
+  Dims weightDims = node.dims(weight);
+  for (DimExpr dim : llvm::drop_begin(weightDims, std::min<size_t>(2, weightDims.size()))) {
     if (!dim || !dim.asConstant())
       return node.fail("the weight's kernel size is not known at compile time");
     kernel.push_back(*dim.asConstant());

@@ -18,6 +18,11 @@ void *operator new(size_t size) {
     return result;
   throw std::bad_alloc();
 }
+void *operator new(size_t size, std::align_val_t alignment) {
+  if (void *pointer = operator new(size, alignment, std::nothrow))
+    return pointer;
+  throw std::bad_alloc();
+}
 void *operator new(size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept {
   return counted(size, size_t(alignment));
 }
