@@ -206,8 +206,12 @@ void Decoder::decodeSteps(uint32_t block) {
 void Decoder::decodeBuffers() {
   for (const plan::Buffer *buffer : *body.buffers()) {
     uint32_t block = buffer->block(), root = uint32_t(program.buffers.size());
+    // What the kind does not use is not verified either.
+    bool isView = buffer->kind() == plan::BufKind::VIEW;
+    bool isPlaced = isView || buffer->kind() == plan::BufKind::ARENA;
     program.buffers.push_back({buffer->kind(), buffer->dtype(), block, exprOf(block, buffer->size()),
-                               exprOf(block, buffer->offset()), buffer->arena(), buffer->parent(), root,
+                               isPlaced ? exprOf(block, buffer->offset()) : kNone, buffer->arena(),
+                               isView ? buffer->parent() : kNone, root,
                                buffer->index(), kLoadEvent, kNone, 0, buffer});
   }
   orderBuffers();
