@@ -17,10 +17,8 @@ set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -ffp-contract=off -fno-omit-frame-pointer)
 add_link_options(-fuse-ld=lld)
 if(LLMC_SANITIZE)
-  # Not `function`: it looks for a type in front of what is called, where a mapped kernel may have nothing.
-  add_compile_options(-fsanitize=${LLMC_SANITIZE} -fno-sanitize-recover=undefined -fno-sanitize=function)
+  add_compile_options(-fsanitize=${LLMC_SANITIZE} -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=${LLMC_SANITIZE})
-  add_compile_definitions(LLMC_SANITIZED)
 endif()
 # Everything is included from the root of the source or of the build tree: "dialects/Graph/Graph.h".
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/runtime/include)
