@@ -231,7 +231,7 @@ static LogicalResult enableRemarks(MLIRContext &context, const std::string &filt
   if (filter.empty())
     return success();
   remark::RemarkCategories categories;
-  categories.all = filter;
+  categories.passed = categories.missed = categories.analysis = categories.failed = filter;
   return remark::enableOptimizationRemarks(context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
                                            /*printAsEmitRemarks=*/true);
 }

@@ -45,6 +45,14 @@ void printSummary(const CommandLine &line, const CompileResult &result, double s
   llvm::outs() << ", " << (fallbacks.empty() ? "no fallbacks" : "fallbacks: " + llvm::join(fallbacks, ", ")) << "\n";
 }
 
+/// Without a handler only errors are printed.
+llvm::LogicalResult printRemark(mlir::Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Remark)
+    return mlir::failure();
+  llvm::errs() << diagnostic.getLocation() << ": remark: " << diagnostic << "\n";
+  return mlir::success();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -54,6 +62,7 @@ int main(int argc, char **argv) {
   auto start = std::chrono::steady_clock::now();
   line.compile.onPhase = showProgress;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.getDiagEngine().registerHandler(printRemark);
   std::optional<CompileResult> result = compileModel(context, line.compile);
   clearProgress();
   if (!result)
