@@ -19,7 +19,7 @@ struct CpuLevel {
   unsigned vectorBytes; // of a native vector register
   unsigned registers;   // vector registers
   int priority;         // a machine that can run several levels takes the greatest
-  bool fma;             // fused multiply-add in hardware; without it vector.fma becomes a multiplication and an addition
+  bool fma;             // fused multiply-add in hardware; without it math.fma becomes a multiplication and an addition
 
   unsigned lanes(unsigned elementBytes) const { return vectorBytes / elementBytes; }
 };

@@ -29,9 +29,9 @@ namespace llmc::cpu {
 namespace {
 
 /// fma(a, b, c) -> a * b + c, on levels whose machines have no such instruction.
-template <typename FmaOp> struct SplitFma final : OpRewritePattern<FmaOp> {
-  using OpRewritePattern<FmaOp>::OpRewritePattern;
-  LogicalResult matchAndRewrite(FmaOp op, PatternRewriter &rewriter) const override {
+struct SplitFma final : OpRewritePattern<math::FmaOp> {
+  using Base::Base;
+  LogicalResult matchAndRewrite(math::FmaOp op, PatternRewriter &rewriter) const override {
     Value product = arith::MulFOp::create(rewriter, op.getLoc(), op->getOperand(0), op->getOperand(1));
     rewriter.replaceOpWithNewOp<arith::AddFOp>(op, product, op->getOperand(2));
     return success();
@@ -49,7 +49,7 @@ LogicalResult expandMath(ModuleOp module, const CpuLevel &level) {
                                              math::ClampFOp::getOperationName()});
   populateMathPolynomialApproximationPatterns(patterns, MathPolynomialApproximationOptions{});
   if (!level.fma)
-    patterns.add<SplitFma<math::FmaOp>, SplitFma<vector::FMAOp>>(module.getContext());
+    patterns.add<SplitFma>(module.getContext());
   return applyPatternsGreedily(module, std::move(patterns));
 }
 

@@ -3,7 +3,7 @@
 #include "compiler/Codegen/Cpu/KernelTemplates.h"
 #include "compiler/Codegen/Cpu/Microkernel.h"
 #include "compiler/Codegen/Cpu/SlidingWindow.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -29,7 +29,7 @@ public:
   }
 
   Value combine(Value value, Value input, Value operand) override {
-    return vector::FMAOp::create(kb.b, input, operand, value);
+    return math::FmaOp::create(kb.b, input, operand, value);
   }
 
 private:

@@ -1,6 +1,7 @@
 #include "compiler/Codegen/Cpu/Microkernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -64,7 +65,7 @@ private:
       Value scalar = load(element, at(rows[r], offset));
       Value splat = vector::BroadcastOp::create(b, vector, scalar);
       for (int64_t v = 0; v < spec.vectors; ++v)
-        sums[r * spec.vectors + v] = vector::FMAOp::create(b, splat, columns[v], sums[r * spec.vectors + v]);
+        sums[r * spec.vectors + v] = math::FmaOp::create(b, splat, columns[v], sums[r * spec.vectors + v]);
     }
   }
 

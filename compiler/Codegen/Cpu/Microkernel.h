@@ -4,6 +4,7 @@
 // or odd vector types make LLVM shuffle and spill. Sums start at 0 and run over segments, then over k ascending, one
 // fused multiply-add each (which levels without FMA lower to a multiplication and an addition), so that an element's
 // bits depend on neither the tile that holds it nor the way the work is split.
+// math.fma, not vector.fma: that one becomes llvm.fmuladd, which is two instructions where contraction is off.
 #ifndef LLMC_COMPILER_CODEGEN_CPU_MICROKERNEL_H
 #define LLMC_COMPILER_CODEGEN_CPU_MICROKERNEL_H
 

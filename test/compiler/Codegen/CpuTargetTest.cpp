@@ -26,6 +26,22 @@ constexpr char kDispatches[] = R"(
     return %y : tensor<2x5xf32>
   })";
 
+constexpr char kMatMul[] = R"(
+  func.func private @matmul(%a: tensor<32x16xf32>, %b: tensor<16x64xf32>) -> tensor<32x64xf32> attributes {graph.dispatch} {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<32x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32x64xf32>) -> tensor<32x64xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                         iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : tensor<32x16xf32>, tensor<16x64xf32>) outs(%f : tensor<32x64xf32>) {
+      ^bb0(%x: f32, %y: f32, %sum: f32):
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %sum, %p : f32
+        linalg.yield %s : f32
+    } -> tensor<32x64xf32>
+    return %r : tensor<32x64xf32>
+  })";
+
 class CpuTargetTest : public KernelTest {};
 
 TEST_F(CpuTargetTest, KnowsItsLevelsByName) {
@@ -55,6 +71,20 @@ TEST_F(CpuTargetTest, EveryLevelUsesItsVectorsAndNoWiderOnes) {
     if (level.vectorBytes < 64)
       EXPECT_EQ(assembly.contains("%ymm"), level.vectorBytes == 32) << level.name.str();
     EXPECT_FALSE(assembly.contains("memcpy") || assembly.contains("memset")) << level.name.str();
+  }
+}
+
+/// Two instructions for each multiply-add would halve the speed of every product, and change its bits.
+TEST_F(CpuTargetTest, ProductsAreFusedWhereTheLevelCan) {
+  OwningOpRef<ModuleOp> module = parseDispatches(kMatMul, *context);
+  for (const CpuLevel &level : allCpuLevels()) {
+    CpuCodegenOptions options;
+    options.keepAssembly = true;
+    FailureOr<CompiledImage> image = compileForCpu(*module, level, options);
+    ASSERT_TRUE(succeeded(image)) << level.name.str();
+    StringRef assembly = image->assembly;
+    EXPECT_EQ(assembly.contains("vfmadd"), level.fma) << level.name.str();
+    EXPECT_EQ(assembly.contains("mulps"), !level.fma) << level.name.str();
   }
 }
 
