@@ -127,7 +127,8 @@ LogicalResult PlanWriter::addSymbols() {
     });
   };
   for (Operation &step : steps)
-    check(step.getPropertiesAsAttribute());
+    if (Attribute properties = step.getPropertiesAsAttribute()) // a copy has none
+      check(properties);
   if (missing.empty())
     return success();
   return op.emitError() << "the symbolic dim " << missing << " is no dim of any input by itself, so its value can not be known";

@@ -53,7 +53,7 @@ template <typename Number> std::optional<Number> scalarOf(NodeContext &node, siz
     else
       return attribute.getSplatValue<APInt>().getSExtValue();
   }
-  node.fail("input " + Twine(i) + " must be a scalar known at compile time");
+  node.fail("input " + Twine(i) + " is no scalar known at compile time, which is not supported");
   return std::nullopt;
 }
 

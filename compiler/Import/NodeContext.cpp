@@ -115,7 +115,7 @@ std::optional<SmallVector<int64_t>> NodeContext::constantInput(size_t i) {
   }
   if (known)
     return values;
-  fail("input " + Twine(i) + " must be integers known at compile time");
+  fail("input " + Twine(i) + " is not known at compile time, which is not supported");
   return std::nullopt;
 }
 

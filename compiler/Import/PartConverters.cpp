@@ -166,7 +166,7 @@ void repeated(NodeContext &node, Value x, const Dims &repeats) {
   Dims apart, wide, result;
   for (auto [dim, repeat] : llvm::zip_equal(*dims, repeats)) {
     if (!repeat)
-      return node.fail("the repeats are not known at compile time");
+      return node.fail("repeats that are not known at compile time are not supported");
     apart.append({node.number(1), dim});
     wide.append({repeat, dim});
     result.push_back(repeat * dim);
@@ -180,7 +180,7 @@ void tile(NodeContext &node) {
   Value x = node.input(0), repeats = node.input(1);
   std::optional<Dims> contents = node.contents(repeats);
   if (!contents)
-    return node.fail("the repeats are not known at compile time");
+    return node.fail("repeats that are not known at compile time are not supported");
   repeated(node, x, *contents);
 }
 

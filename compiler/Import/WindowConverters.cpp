@@ -130,7 +130,7 @@ void conv(NodeContext &node) {
   Dims weightDims = node.dims(weight);
   for (DimExpr dim : llvm::drop_begin(weightDims, std::min<size_t>(2, weightDims.size()))) {
     if (!dim || !dim.asConstant())
-      return node.fail("the weight's kernel size is not known at compile time");
+      return node.fail("a weight whose kernel size is not known at compile time is not supported");
     kernel.push_back(*dim.asConstant());
   }
   Window window = readWindow(node, kernel);

@@ -196,7 +196,11 @@ Value Lowering::subview(graph::SubviewOp op) {
     return values;
   };
   SmallVector<OpFoldResult> steps = llvm::map_to_vector(op.getSteps(), [&](int64_t step) { return OpFoldResult(b.getIndexAttr(step)); });
-  Value slice = tensor::ExtractSliceOp::create(b, now(op.getX()), fold(op.getOffsets()), fold(op.getSizes()), steps);
+  SmallVector<OpFoldResult> offsets = fold(op.getOffsets()), sizes = fold(op.getSizes());
+  for (auto [offset, size] : llvm::zip_equal(offsets, sizes))
+    if (isConstantIntValue(size, 0)) // may start at the end, where tensor.extract_slice allows nothing to start
+      offset = b.getIndexAttr(0);
+  Value slice = tensor::ExtractSliceOp::create(b, now(op.getX()), offsets, sizes, steps);
   return generic({{slice, identity(steps.size())}}, dims(op.getY()), op.getType().getElementType(), copyElement);
 }
 

@@ -154,7 +154,9 @@ Value emitBinary(Operation *op, ValueRange v, ImplicitLocOpBuilder &b) {
 
 } // namespace
 
-bool isGeneratedType(Type type) { return type.isF32() || type.isInteger(64) || type.isInteger(32) || type.isInteger(1); }
+bool isGeneratedType(Type type) {
+  return type.isF32() || type.isSignlessInteger(64) || type.isSignlessInteger(32) || type.isSignlessInteger(1);
+}
 
 bool hasScalarBody(Operation *op) {
   auto generated = [](Value value) { return isGeneratedType(elementOf(value)); };
