@@ -1,8 +1,7 @@
 // Convolution and pooling, with all forms of padding.
 //
 // auto_pad SAME with a stride and a symbolic size: how much is padded depends on the size's remainder, which is known only at run
-// time. Windows over images then carry `auto_pad`, and their kernels find the pads. For other ranks, which have no such kernels, the
-// input is padded by the most that can be needed, and a subview with symbolic offsets takes what is needed.
+// time. The op then carries `auto_pad`, and its kernel finds the pads.
 #include "compiler/Import/Converters.h"
 
 using namespace mlir;
@@ -59,61 +58,27 @@ bool fits(NodeContext &node, const Window &window, Value x) {
   return x && !node.failed();
 }
 
-/// SAME padding of one dim: ceil(size / stride) positions, the odd element at the end (upper) or the start (lower).
-struct SamePadding {
-  DimExpr before, after, span; // span: what the windows cover
-  int64_t mostBefore, mostAfter;
-};
-
-SamePadding samePadding(NodeContext &node, const Window &window, size_t i, DimExpr size) {
-  int64_t reach = (window.kernel[i] - 1) * window.dilations[i]; // never more is padded: the last window starts inside
-  bool upper = window.autoPad == "SAME_UPPER";
-  SamePadding same;
-  same.span = (size.ceilDiv(window.strides[i]) - 1) * window.strides[i] + (reach + 1);
-  DimExpr total = (same.span - size).max(node.number(0));
-  same.before = upper ? total.floorDiv(2) : total.ceilDiv(2);
-  same.after = total - same.before;
-  same.mostBefore = upper ? reach / 2 : reach - reach / 2;
-  same.mostAfter = reach - reach / 2;
-  return same;
-}
-
-/// Turns SAME into explicit pads, in `window` where they are numbers, else in the input that is returned. `filler`: what is padded
-/// with; null for zero.
-Value resolveAutoPad(NodeContext &node, Window &window, Value x, Value filler) {
+/// Turns SAME into explicit pads where all of them are numbers; else the op carries `auto_pad`, and its kernel finds them.
+/// ceil(size / stride) positions, the odd element at the end (upper) or the start (lower).
+void resolveAutoPad(NodeContext &node, Window &window, Value x) {
   if (window.autoPad != "SAME_UPPER" && window.autoPad != "SAME_LOWER")
-    return x;
+    return;
   std::optional<Dims> dims = node.knownDims(x, "auto_pad");
   if (!dims)
-    return {};
-  size_t spatial = window.kernel.size();
-  SmallVector<int64_t> padding(2 * dims->size(), 0);
-  Dims offsets(dims->size(), node.number(0)), sizes = *dims;
-  bool symbolic = false;
-  for (size_t i = 0; i < spatial; ++i) {
-    SamePadding same = samePadding(node, window, i, (*dims)[i + 2]);
-    std::optional<int64_t> before = same.before.asConstant(), after = same.after.asConstant();
-    window.pads[i] = before.value_or(0);
-    window.pads[spatial + i] = after.value_or(0);
-    if (before && after)
-      continue;
-    symbolic = true;
-    padding[i + 2] = same.mostBefore;
-    padding[dims->size() + i + 2] = same.mostAfter;
-    offsets[i + 2] = node.number(same.mostBefore) - same.before;
-    sizes[i + 2] = same.span;
+    return;
+  bool upper = window.autoPad == "SAME_UPPER";
+  SmallVector<int64_t> pads(2 * window.kernel.size(), 0);
+  for (auto [i, kernel] : llvm::enumerate(window.kernel)) {
+    DimExpr size = (*dims)[i + 2], reach = node.number((kernel - 1) * window.dilations[i] + 1);
+    DimExpr total = ((size.ceilDiv(window.strides[i]) - 1) * window.strides[i] + reach - size).max(node.number(0));
+    std::optional<int64_t> known = total.asConstant();
+    if (!known)
+      return;
+    pads[i] = upper ? *known / 2 : *known - *known / 2;
+    pads[window.kernel.size() + i] = *known - pads[i];
   }
-  if (symbolic && spatial == 2)
-    return x; // the op carries auto_pad
+  window.pads = pads;
   window.autoPad = "NOTSET";
-  if (!symbolic)
-    return x;
-  SmallVector<Value> operands = {x};
-  if (filler)
-    operands.push_back(filler);
-  Value padded = node.create<PadOp>(operands, {node.named("pads", padding), node.named("mode", int64_t(0))});
-  return node.create<SubviewOp>({padded}, {node.named("offsets", offsets), node.named("sizes", sizes),
-                                           node.named("steps", SmallVector<int64_t>(dims->size(), 1))});
 }
 
 SmallVector<NamedAttribute> windowAttributes(NodeContext &node, const Window &window) {
@@ -138,7 +103,7 @@ void conv(NodeContext &node) {
   int64_t group = node.intAttribute("group", 1);
   if (!fits(node, window, x))
     return;
-  x = resolveAutoPad(node, window, x, Value());
+  resolveAutoPad(node, window, x);
   SmallVector<Value> operands = {x, weight};
   if (bias)
     operands.push_back(bias);
@@ -164,14 +129,6 @@ SmallVector<NamedAttribute> poolAttributes(NodeContext &node, const Window &wind
   return attributes;
 }
 
-/// The least value of x's element type: what never wins a maximum.
-Value leastOf(NodeContext &node, Value x) {
-  if (isa<FloatType>(node.elementType(x)))
-    return node.scalar(x, -std::numeric_limits<double>::infinity());
-  auto integer = dyn_cast<IntegerType>(node.elementType(x));
-  return integer ? node.scalar(x, integer.isUnsigned() ? 0 : -std::ldexp(1.0, integer.getWidth() - 1)) : Value();
-}
-
 void maxPool(NodeContext &node) {
   Value x = node.input(0);
   Window window = readPool(node, 10);
@@ -179,7 +136,7 @@ void maxPool(NodeContext &node) {
     node.ignoreAttribute("storage_order"); // of the indices, which are no result here
   if (!fits(node, window, x))
     return;
-  x = resolveAutoPad(node, window, x, leastOf(node, x));
+  resolveAutoPad(node, window, x);
   node.result(node.create<MaxPoolOp>({x}, poolAttributes(node, window)));
 }
 
@@ -189,10 +146,7 @@ void averagePool(NodeContext &node) {
   bool includePad = node.version >= 7 && node.intAttribute("count_include_pad", 0) != 0;
   if (!fits(node, window, x))
     return;
-  Value unpadded = x;
-  x = resolveAutoPad(node, window, x, Value());
-  if (x && x != unpadded && !includePad)
-    return node.fail("auto_pad with a symbolic size and count_include_pad = 0 is not supported");
+  resolveAutoPad(node, window, x);
   SmallVector<NamedAttribute> attributes = poolAttributes(node, window);
   if (includePad)
     attributes.push_back(node.flag("count_include_pad"));

@@ -30,6 +30,11 @@ struct PackedAttributes {
   }
 };
 
+/// As kernels/reference/Window.h numbers it: 0 for none, 1 for "same_upper", 2 for "same_lower".
+inline int64_t packedAutoPad(std::optional<llvm::StringRef> autoPad) {
+  return !autoPad ? 0 : *autoPad == "same_upper" ? 1 : 2;
+}
+
 } // namespace llmc::graph
 
 #include "dialects/Graph/GraphDialect.h.inc"

@@ -26,9 +26,9 @@ def Graph_ConvOp : Graph_Op<"conv"> {
     pack.list(getStrides());
     pack.list(getPads());
     pack.list(getDilations());
+    pack.ints.push_back(packedAutoPad(getAutoPad()));
     pack.ints.push_back(getGroup());
     pack.ints.push_back(getChannelsLast());
-    pack.known &= !getAutoPad();
   }];
 }
 
@@ -42,8 +42,8 @@ class Graph_PoolOp<string mnemonic, dag extra, code pack> : Graph_Op<mnemonic> {
     pack.list(getStrides());
     pack.list(getPads());
     pack.list(getDilations());
+    pack.ints.push_back(packedAutoPad(getAutoPad()));
     pack.ints.push_back(getChannelsLast());
-    pack.known &= !getAutoPad();
   }] # pack;
 }
 

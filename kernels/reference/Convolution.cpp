@@ -1,6 +1,6 @@
 // conv(x, w, bias?): 1 to 3 spatial dims, groups, strides, dilations, pads.
 //
-// ints: list strides, list pads (begins, then ends), list dilations, group, channels last
+// ints: list strides, list pads (begins, then ends), list dilations, auto pad, group, channels last
 // x and y are N x C x spatial, or N x spatial x C with channels last; w is always M x C/group x kernel.
 // Order of a sum: taps in row-major order, channels ascending within a tap, one accumulator starting at 0, one fused
 // multiply-add per step; then the bias is added. Small floats accumulate in float and round once.
@@ -10,9 +10,10 @@
 using namespace llmc::reference;
 
 template <typename T>
-static void convolve(const llmc_reference_args *args, const Window &window, int64_t groups, bool channelsLast) {
+static void convolve(const llmc_reference_args *args, Window window, int64_t autoPad, int64_t groups, bool channelsLast) {
   const llmc_tensor &x = args->inputs[0], &w = args->inputs[1], &y = args->outputs[0];
   ImageView input(x, channelsLast), weights(w, false), output(y, channelsLast);
+  applyAutoPad(window, autoPad, input);
   const T *from = dataOf<T>(x), *weight = dataOf<T>(w);
   const T *bias = isPresent(args, 2) ? dataOf<T>(args->inputs[2]) : nullptr;
   int64_t biasStride = bias ? stridesOf(args->inputs[2])[0] : 0;
@@ -38,14 +39,14 @@ static void convolve(const llmc_reference_args *args, const Window &window, int6
 LLMC_REFERENCE_KERNEL(conv) {
   IntReader ints(args);
   Dims strides = ints.list(), pads = ints.list(), dilations = ints.list();
-  int64_t groups = ints.integer();
+  int64_t autoPad = ints.integer(), groups = ints.integer();
   bool channelsLast = ints.flag();
   Dims weights = shapeOf(args->inputs[1]), kernel{weights.rank - 2};
   for (int32_t d = 0; d < kernel.rank; ++d)
     kernel[d] = weights[d + 2];
   Window window = makeWindow(kernel, strides, pads, dilations);
   return dispatchFloat(args->outputs[0].dtype, [&]<typename T>() {
-    convolve<T>(args, window, groups, channelsLast);
+    convolve<T>(args, window, autoPad, groups, channelsLast);
     return LLMC_KERNEL_OK;
   });
 }

@@ -1,23 +1,42 @@
 // max_pool and average_pool. The output's dims say how many windows there are, so ceil mode is the caller's choice.
 //
-// ints: list kernel, list strides, list pads (begins, then ends), list dilations, channels last
+// ints: list kernel, list strides, list pads (begins, then ends), list dilations, auto pad, channels last
 #include "kernels/reference/Arithmetic.h"
 #include "kernels/reference/Limits.h"
 #include "kernels/reference/Window.h"
 
 using namespace llmc::reference;
 
-static Window readWindow(IntReader &ints) {
-  Dims kernel = ints.list(), strides = ints.list(), pads = ints.list(), dilations = ints.list();
-  return makeWindow(kernel, strides, pads, dilations);
-}
+namespace {
+
+struct Pool {
+  Window window;
+  ImageView input, output;
+
+  Pool(const llmc_reference_args *args, IntReader &ints)
+      : window(readWindow(ints)), input(args->inputs[0], false), output(args->outputs[0], false) {
+    int64_t autoPad = ints.integer();
+    if (ints.flag()) {
+      input = ImageView(args->inputs[0], true);
+      output = ImageView(args->outputs[0], true);
+    }
+    applyAutoPad(window, autoPad, input);
+  }
+
+private:
+  static Window readWindow(IntReader &ints) {
+    Dims kernel = ints.list(), strides = ints.list(), pads = ints.list(), dilations = ints.list();
+    return makeWindow(kernel, strides, pads, dilations);
+  }
+};
+
+} // namespace
 
 /// The greatest element under the window; NaN if there is one; the least value if the window holds no element.
 LLMC_REFERENCE_KERNEL(max_pool) {
   IntReader ints(args);
-  Window window = readWindow(ints);
-  bool channelsLast = ints.flag();
-  ImageView input(args->inputs[0], channelsLast), output(args->outputs[0], channelsLast);
+  Pool pool(args, ints);
+  const auto &[window, input, output] = pool;
   return dispatchNumber(args->outputs[0].dtype, [&]<typename T>() {
     const T *from = dataOf<T>(args->inputs[0]);
     T *to = dataOf<T>(args->outputs[0]);
@@ -36,9 +55,9 @@ LLMC_REFERENCE_KERNEL(max_pool) {
 /// inside the padded input. The sum runs over the taps in row-major order, in the compute type.
 LLMC_REFERENCE_KERNEL(average_pool) {
   IntReader ints(args);
-  Window window = readWindow(ints);
-  bool channelsLast = ints.flag(), countPads = ints.flag();
-  ImageView input(args->inputs[0], channelsLast), output(args->outputs[0], channelsLast);
+  Pool pool(args, ints);
+  const auto &[window, input, output] = pool;
+  bool countPads = ints.flag();
   return dispatchFloat(args->outputs[0].dtype, [&]<typename T>() {
     const T *from = dataOf<T>(args->inputs[0]);
     T *to = dataOf<T>(args->outputs[0]);

@@ -57,6 +57,9 @@ inline Window makeWindow(const Dims &kernel, const Dims &strides, const Dims &pa
   return window;
 }
 
+/// How a window finds its pads.
+enum AutoPad : int64_t { explicitPads = 0, sameUpper = 1, sameLower = 2 };
+
 /// A batch of images, N x C x spatial or N x spatial x C, seen with three spatial dims.
 struct ImageView {
   int64_t batch, channels, size[spatialDims];
@@ -78,6 +81,12 @@ struct ImageView {
     return n * batchStride + c * channelStride + at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2];
   }
 };
+
+/// Sets the pads that `mode` asks for, over the sizes of `input`.
+inline void applyAutoPad(Window &window, int64_t mode, const ImageView &input) {
+  for (int32_t d = 0; mode != explicitPads && d < spatialDims; ++d)
+    padSame(input.size[d], window.dims[d], mode == sameLower);
+}
 
 /// Calls `body(n, c, position)` for each element of an image batch, batch outermost, then channels.
 template <typename Body> void forEachPixel(const ImageView &image, Body body) {

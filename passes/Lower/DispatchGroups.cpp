@@ -181,7 +181,7 @@ private:
 bool needsKernel(Operation *op) {
   if (isa<graph::ConstantOp, graph::ViewOp, graph::SizeOp, graph::DispatchOp>(op))
     return false;
-  return isa<linalg::GenericOp>(op) || isa<graph::ReferenceEvalOpInterface>(op);
+  return isa<linalg::GenericOp, tensor::FromElementsOp>(op) || isa<graph::ReferenceEvalOpInterface>(op);
 }
 
 std::vector<DispatchGroup> groupDispatches(Block &block) { return Grouping(block).run(block); }

@@ -56,6 +56,7 @@ private:
   Value transpose(graph::TransposeOp op);
   Value broadcast(graph::BroadcastOp op);
   Value subview(graph::SubviewOp op);
+  Value fromDims(graph::FromDimsOp op);
   Value matmul(graph::MatMulOp op);
   Value conv(graph::ConvOp op);
   Value softmax(Operation *op, int64_t axis, bool logarithm);
@@ -202,6 +203,14 @@ Value Lowering::subview(graph::SubviewOp op) {
       offset = b.getIndexAttr(0);
   Value slice = tensor::ExtractSliceOp::create(b, now(op.getX()), offsets, sizes, steps);
   return generic({{slice, identity(steps.size())}}, dims(op.getY()), op.getType().getElementType(), copyElement);
+}
+
+Value Lowering::fromDims(graph::FromDimsOp op) {
+  Type element = op.getType().getElementType();
+  SmallVector<Value> elements = llvm::map_to_vector(graph::dimsOf(op.getDims()), [&](DimExpr dim) -> Value {
+    return arith::IndexCastOp::create(b, element, size(dim));
+  });
+  return tensor::FromElementsOp::create(b, op.getType(), elements);
 }
 
 /// Iterators: the dims of the result, then k. Null where an operand's batch dim is stretched: those kernels do not broadcast.
@@ -377,6 +386,7 @@ Value Lowering::lower(Operation *op) {
       .Case([&](graph::TransposeOp op) { return transpose(op); })
       .Case([&](graph::BroadcastOp op) { return broadcast(op); })
       .Case([&](graph::SubviewOp op) { return subview(op); })
+      .Case([&](graph::FromDimsOp op) { return fromDims(op); })
       .Case([&](graph::MatMulOp op) { return isF32 ? matmul(op) : Value(); })
       .Case([&](graph::ConvOp op) { return isF32 ? conv(op) : Value(); })
       .Case([&](graph::SoftmaxOp op) { return isF32 ? softmax(op, op.getAxis(), false) : Value(); })

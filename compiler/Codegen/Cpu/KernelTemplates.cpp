@@ -12,6 +12,7 @@ constexpr KernelTemplate kTemplates[] = {
     {"conv", hasConv, emitConv},
     {"depthwise", hasDepthwise, emitDepthwise},
     {"pool", hasPool, emitPool},
+    {"sizes", isSizes, emitSizes},
     {"elementwise", isElementwise, emitElementwise},
     {"rows", isRowGroup, emitRowGroup},
     {"gather", isGather, emitGather},

@@ -33,6 +33,8 @@ bool isGather(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitGather(KernelBuilder &kb);
 bool isPad(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitPad(KernelBuilder &kb);
+bool isSizes(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitSizes(KernelBuilder &kb);
 bool isReference(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitReference(KernelBuilder &kb);
 
