@@ -22,6 +22,7 @@ llvm::ArrayRef<Converter> reductionConverters();
 llvm::ArrayRef<Converter> normalizationConverters();
 llvm::ArrayRef<Converter> shapeConverters();
 llvm::ArrayRef<Converter> partConverters();
+llvm::ArrayRef<Converter> indexingConverters();
 llvm::ArrayRef<Converter> constantConverters();
 
 /// Null if there is none.
@@ -29,6 +30,8 @@ const Converter *findConverter(llvm::StringRef op, int64_t version);
 
 // Steps that several converters share.
 mlir::Value reshapeLike(NodeContext &node, mlir::Value value, mlir::Value like);
+/// [0, 1 ... size - 1] of i64, for any size that is known, be it at run time.
+mlir::Value iota(NodeContext &node, graph::DimExpr size);
 /// A value of rank 1 as [1, size, 1, ...] of the given rank: one value per channel.
 mlir::Value perChannel(NodeContext &node, mlir::Value value, int64_t rank);
 

@@ -104,10 +104,6 @@ void shrink(NodeContext &node) {
   node.result(node.create<WhereOp>({below, node.create<AddOp>({x, shift}), high}));
 }
 
-void tan(NodeContext &node) {
-  Value x = node.input(0);
-  node.result(node.create<DivOp>({node.create<SinOp>({x}), node.create<CosOp>({x})}));
-}
 
 void isInf(NodeContext &node) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -213,6 +209,16 @@ void castLike(NodeContext &node) {
     node.result(castTo(node, x, node.elementType(like)));
 }
 
+void bitShift(NodeContext &node) {
+  std::string direction = node.stringAttribute("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT")
+    return node.fail("direction is '" + direction + "', expected LEFT or RIGHT");
+  SmallVector<NamedAttribute> attributes;
+  if (direction == "LEFT")
+    attributes.push_back(node.flag("left"));
+  node.result(node.create<BitShiftOp>({node.input(0), node.input(1)}, attributes));
+}
+
 /// min(max(x, low), high), each bound if given.
 void clamp(NodeContext &node, Value x, Value low, Value high) {
   Value y = low ? node.create<MaxOp>({x, low}) : x;
@@ -250,7 +256,15 @@ constexpr Converter table[] = {
     {"Reciprocal", 1, newest, unary<ReciprocalOp>},
     {"Sin", 7, newest, unary<SinOp>},
     {"Cos", 7, newest, unary<CosOp>},
-    {"Tan", 7, newest, tan},
+    {"Tan", 7, newest, unary<TanOp>},
+    {"Asin", 7, newest, unary<AsinOp>},
+    {"Acos", 7, newest, unary<AcosOp>},
+    {"Atan", 7, newest, unary<AtanOp>},
+    {"Sinh", 9, newest, unary<SinhOp>},
+    {"Cosh", 9, newest, unary<CoshOp>},
+    {"Asinh", 9, newest, unary<AsinhOp>},
+    {"Acosh", 9, newest, unary<AcoshOp>},
+    {"Atanh", 9, newest, unary<AtanhOp>},
     {"Softplus", 1, newest, unary<SoftplusOp>},
     {"Softsign", 1, newest, unary<SoftsignOp>},
     {"HardSwish", 14, newest, unary<HardSwishOp>},
@@ -282,6 +296,11 @@ constexpr Converter table[] = {
     {"And", 1, newest, binary<AndOp>},
     {"Or", 1, newest, binary<OrOp>},
     {"Xor", 1, newest, binary<XorOp>},
+    {"BitwiseAnd", 18, newest, binary<BitwiseAndOp>},
+    {"BitwiseOr", 18, newest, binary<BitwiseOrOp>},
+    {"BitwiseXor", 18, newest, binary<BitwiseXorOp>},
+    {"BitwiseNot", 18, newest, unary<BitwiseNotOp>},
+    {"BitShift", 11, newest, bitShift},
     {"Max", 1, newest, variadic<MaxOp>},
     {"Min", 1, newest, variadic<MinOp>},
     {"Sum", 1, newest, variadic<AddOp>},

@@ -165,45 +165,53 @@ graph::ShapeInference NodeContext::inferenceFor(ValueRange operands) const {
   return graph::ShapeInference(context(), location, operands, shapes, state.ranges, [](graph::DimExpr, graph::DimExpr) {});
 }
 
+static bool isSmall(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.hasStaticShape() && tensor.getNumElements() <= graph::maxContents;
+}
+
 /// What the op computes, if that is small and known already. Later nodes then see the numbers that their own types depend on.
-ElementsAttr NodeContext::smallConstant(Operation *op) const {
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (!type.hasStaticShape() || type.getNumElements() > graph::maxContents)
+SmallVector<ElementsAttr> NodeContext::smallConstants(Operation *op) const {
+  if (!llvm::all_of(op->getResultTypes(), isSmall))
     return {};
-  if (std::optional<graph::Dims> known = state.shapes.lookup(op->getResult(0)).contents; known && type.getElementType().isInteger(64)) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  std::optional<graph::Dims> known = state.shapes.lookup(op->getResult(0)).contents;
+  if (known && op->getNumResults() == 1 && type.getElementType().isInteger(64)) {
     SmallVector<int64_t> values;
     for (graph::DimExpr element : *known)
       if (std::optional<int64_t> number = element ? element.asConstant() : std::nullopt)
         values.push_back(*number);
     if (values.size() == known->size() && static_cast<int64_t>(values.size()) == type.getNumElements())
-      return DenseElementsAttr::get(type, ArrayRef<int64_t>(values));
+      return {DenseElementsAttr::get(type, ArrayRef<int64_t>(values))};
   }
   SmallVector<ElementsAttr> operands(op->getNumOperands());
   for (auto [operand, value] : llvm::zip_equal(op->getOperands(), operands))
     if (!matchPattern(operand, m_Constant(&value)) || value.getNumElements() > graph::maxContents)
       return {};
-  FailureOr<ElementsAttr> value = graph::evaluate(cast<graph::ReferenceEvalOpInterface>(op), operands);
-  return succeeded(value) ? *value : ElementsAttr();
+  return graph::evaluate(cast<graph::ReferenceEvalOpInterface>(op), operands).value_or(SmallVector<ElementsAttr>());
 }
 
-Value NodeContext::insert(OperationState &operation, const graph::ShapeInference &shapes) {
+SmallVector<Value> NodeContext::insert(OperationState &operation, const graph::ShapeInference &shapes) {
   shapes.appendTypes(operation.types);
   Operation *op = state.builder.create(operation);
   std::string error = captureErrors(context(), [&] { (void)verify(op); });
   if (!error.empty()) {
+    SmallVector<Value> none(op->getNumResults());
     op->erase();
     StringRef reason = error;
     reason.consume_front("'" + operation.name.getStringRef().str() + "' op ");
     fail(reason);
-    return {};
+    return none;
   }
-  state.shapes[op->getResult(0)] = shapes.results()[0];
-  if (ElementsAttr value = smallConstant(op)) {
-    state.shapes.erase(op->getResult(0));
-    op->erase();
-    return constant(value);
-  }
-  return op->getResult(0);
+  for (auto [value, shape] : llvm::zip_equal(op->getResults(), shapes.results()))
+    state.shapes[value] = shape;
+  SmallVector<ElementsAttr> values = smallConstants(op);
+  if (values.empty())
+    return llvm::to_vector_of<Value>(op->getResults());
+  for (Value value : op->getResults())
+    state.shapes.erase(value);
+  op->erase();
+  return llvm::map_to_vector(values, [&](ElementsAttr value) { return constant(value); });
 }
 
 Value NodeContext::constant(ElementsAttr value) {
@@ -255,6 +263,8 @@ NamedAttribute NodeContext::named(StringRef name, ArrayRef<int64_t> values) {
 NamedAttribute NodeContext::named(StringRef name, ArrayRef<graph::DimExpr> values) {
   return named(name, graph::dimsAttr(context(), values));
 }
+NamedAttribute NodeContext::named(StringRef name, graph::DimExpr value) { return named(name, value.attribute()); }
+NamedAttribute NodeContext::named(StringRef name, StringRef value) { return named(name, state.builder.getStringAttr(value)); }
 NamedAttribute NodeContext::flag(StringRef name) { return named(name, state.builder.getUnitAttr()); }
 
 ArrayRef<Value> NodeContext::finish(std::string &reason) {

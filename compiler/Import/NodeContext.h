@@ -79,7 +79,12 @@ public:
   // Building. `create` infers the types; a rule that the operands break is a problem of the node. An op on small constants is
   // evaluated at once: the result is a constant.
   template <typename Op>
-  mlir::Value create(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  mlir::Value create(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    return createAll<Op>(operands, attributes).front();
+  }
+  /// All results of an op that has several; null values after a problem.
+  template <typename Op>
+  llvm::SmallVector<mlir::Value> createAll(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
   mlir::Value constant(mlir::ElementsAttr value);
   /// A tensor of an attribute.
   mlir::Value constant(const onnx::TensorProto &tensor);
@@ -93,6 +98,8 @@ public:
   mlir::NamedAttribute named(llvm::StringRef name, double value);
   mlir::NamedAttribute named(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
   mlir::NamedAttribute named(llvm::StringRef name, llvm::ArrayRef<graph::DimExpr> values);
+  mlir::NamedAttribute named(llvm::StringRef name, graph::DimExpr value);
+  mlir::NamedAttribute named(llvm::StringRef name, llvm::StringRef value);
   mlir::NamedAttribute flag(llvm::StringRef name);
 
   void result(mlir::Value value) { results.push_back(value); }
@@ -105,8 +112,9 @@ public:
 
 private:
   graph::ShapeInference inferenceFor(mlir::ValueRange operands) const;
-  mlir::Value insert(mlir::OperationState &operation, const graph::ShapeInference &shapes);
-  mlir::ElementsAttr smallConstant(mlir::Operation *op) const;
+  llvm::SmallVector<mlir::Value> insert(mlir::OperationState &operation, const graph::ShapeInference &shapes);
+  /// Of all results, or nothing.
+  llvm::SmallVector<mlir::ElementsAttr> smallConstants(mlir::Operation *op) const;
 
   ImportState &state;
   const onnx::NodeProto &proto;
@@ -122,9 +130,10 @@ private:
 std::string captureErrors(mlir::MLIRContext *context, llvm::function_ref<void()> body);
 
 template <typename Op>
-mlir::Value NodeContext::create(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+llvm::SmallVector<mlir::Value> NodeContext::createAll(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  constexpr size_t most = 8; // results of any op
   if (failed() || llvm::is_contained(operands, mlir::Value()))
-    return {};
+    return llvm::SmallVector<mlir::Value>(most);
   graph::ShapeInference shapes = inferenceFor(operands);
   mlir::OperationState operation(location, Op::getOperationName());
   operation.addOperands(operands);
@@ -137,7 +146,7 @@ mlir::Value NodeContext::create(mlir::ValueRange operands, llvm::ArrayRef<mlir::
   });
   if (!error.empty()) {
     fail(error);
-    return {};
+    return llvm::SmallVector<mlir::Value>(most);
   }
   return insert(operation, shapes);
 }

@@ -204,7 +204,8 @@ private:
 
 const Converter *findConverter(StringRef op, int64_t version) {
   for (ArrayRef<Converter> family : {elementwiseConverters(), contractionConverters(), windowConverters(), reductionConverters(),
-                                     normalizationConverters(), shapeConverters(), partConverters(), constantConverters()})
+                                     normalizationConverters(), shapeConverters(), partConverters(), indexingConverters(),
+                                     constantConverters()})
     for (const Converter &converter : family)
       if (converter.op == op && version >= converter.first && version <= converter.last)
         return &converter;

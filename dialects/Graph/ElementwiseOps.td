@@ -39,6 +39,15 @@ def Graph_SignOp : Graph_UnaryOp<"sign", "-1, 0 or 1">;
 def Graph_ReciprocalOp : Graph_UnaryOp<"reciprocal", "1 / x", Graph_FloatTensor>;
 def Graph_SinOp : Graph_UnaryOp<"sin", "Sine of an angle in radians", Graph_FloatTensor>;
 def Graph_CosOp : Graph_UnaryOp<"cos", "Cosine of an angle in radians", Graph_FloatTensor>;
+def Graph_TanOp : Graph_UnaryOp<"tan", "Tangent of an angle in radians", Graph_FloatTensor>;
+def Graph_AsinOp : Graph_UnaryOp<"asin", "Arc sine in radians", Graph_FloatTensor>;
+def Graph_AcosOp : Graph_UnaryOp<"acos", "Arc cosine in radians", Graph_FloatTensor>;
+def Graph_AtanOp : Graph_UnaryOp<"atan", "Arc tangent in radians", Graph_FloatTensor>;
+def Graph_SinhOp : Graph_UnaryOp<"sinh", "Hyperbolic sine", Graph_FloatTensor>;
+def Graph_CoshOp : Graph_UnaryOp<"cosh", "Hyperbolic cosine", Graph_FloatTensor>;
+def Graph_AsinhOp : Graph_UnaryOp<"asinh", "Inverse hyperbolic sine", Graph_FloatTensor>;
+def Graph_AcoshOp : Graph_UnaryOp<"acosh", "Inverse hyperbolic cosine", Graph_FloatTensor>;
+def Graph_AtanhOp : Graph_UnaryOp<"atanh", "Inverse hyperbolic tangent", Graph_FloatTensor>;
 def Graph_SoftplusOp : Graph_UnaryOp<"softplus", "log(1 + exp(x))", Graph_FloatTensor>;
 def Graph_SoftsignOp : Graph_UnaryOp<"softsign", "x / (1 + |x|)", Graph_FloatTensor>;
 def Graph_HardSwishOp : Graph_UnaryOp<"hard_swish", "x * max(0, min(1, x / 6 + 0.5))", Graph_FloatTensor>;
@@ -124,6 +133,44 @@ def Graph_GreaterEqualOp : Graph_BinaryOp<"greater_equal", "Whether lhs is at le
 def Graph_AndOp : Graph_BinaryOp<"and", "Logical and", "inferBroadcast", Graph_BoolTensor>;
 def Graph_OrOp : Graph_BinaryOp<"or", "Logical or", "inferBroadcast", Graph_BoolTensor>;
 def Graph_XorOp : Graph_BinaryOp<"xor", "Logical exclusive or", "inferBroadcast", Graph_BoolTensor>;
+
+class Graph_BitsOp<string mnemonic, string what> : Graph_ElementwiseOp<mnemonic, "inferBroadcast"> {
+  let summary = what;
+  let description = "```mlir\n%z = graph." # mnemonic # " %x, %y : (tensor<2x4xi32>, tensor<4xi32>) -> tensor<2x4xi32>\n```";
+  let arguments = (ins Graph_IntegerTensor:$lhs, Graph_IntegerTensor:$rhs);
+  let results = (outs Graph_IntegerTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+}
+def Graph_BitwiseAndOp : Graph_BitsOp<"bitwise_and", "And of each bit">;
+def Graph_BitwiseOrOp : Graph_BitsOp<"bitwise_or", "Or of each bit">;
+def Graph_BitwiseXorOp : Graph_BitsOp<"bitwise_xor", "Exclusive or of each bit">;
+
+def Graph_BitwiseNotOp : Graph_ElementwiseOp<"bitwise_not", "inferUnary"> {
+  let summary = "Each bit inverted";
+  let description = [{
+    ```mlir
+    %y = graph.bitwise_not %x : tensor<4xi32> -> tensor<4xi32>
+    ```
+  }];
+  let arguments = (ins Graph_IntegerTensor:$x);
+  let results = (outs Graph_IntegerTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+
+def Graph_BitShiftOp : Graph_ElementwiseOp<"bit_shift", "inferBroadcast"> {
+  let summary = "The bits of lhs moved by rhs places";
+  let description = [{
+    To the right, where signed numbers keep their sign, or with `left` to the left. A count of the width or more, or below 0, moves all
+    bits out.
+    ```mlir
+    %z = graph.bit_shift %x, %y {left} : (tensor<2x4xui8>, tensor<4xui8>) -> tensor<2x4xui8>
+    ```
+  }];
+  let arguments = (ins Graph_IntegerTensor:$lhs, Graph_IntegerTensor:$rhs, UnitAttr:$left);
+  let results = (outs Graph_IntegerTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+  let packing = "pack.ints.push_back(getLeft());";
+}
 
 def Graph_PowOp : Graph_BinaryOp<"pow", "lhs to the power of rhs", "inferPow"> {
   let description = [{

@@ -54,13 +54,15 @@ inline int64_t packedAutoPad(std::optional<llvm::StringRef> autoPad) {
 #define GET_OP_CLASSES
 #include "dialects/Graph/ShapeOps.h.inc"
 #define GET_OP_CLASSES
+#include "dialects/Graph/IndexingOps.h.inc"
+#define GET_OP_CLASSES
 #include "dialects/Graph/StructureOps.h.inc"
 
 namespace llmc::graph {
 
-/// Value of `op` (one result) for constant operands, absent ones null: calls the reference kernel. Fails if the result type is
+/// Values of the results of `op` for constant operands, absent ones null: calls the reference kernel. Fails if a result type is
 /// not static, an operand is not constant, or the kernel refuses.
-mlir::FailureOr<mlir::ElementsAttr> evaluate(ReferenceEvalOpInterface op, llvm::ArrayRef<mlir::ElementsAttr> operands);
+mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(ReferenceEvalOpInterface op, llvm::ArrayRef<mlir::ElementsAttr> operands);
 
 /// The element type's number in kernels/abi/kernel_abi.h, 0 if it has none.
 int32_t dtypeOf(mlir::Type elementType);

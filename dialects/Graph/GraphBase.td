@@ -28,6 +28,7 @@ def Graph_Dialect : Dialect {
     void registerReductionOps();
     void registerNormalizationOps();
     void registerShapeOps();
+    void registerIndexingOps();
     void registerStructureOps();
   }];
 }
@@ -36,6 +37,7 @@ def Graph_Element : AnyTypeOf<[F32, F64, F16, BF16, I1, I8, I16, I32, I64, UI8, 
 def Graph_Tensor : RankedTensorOf<[Graph_Element]>;
 def Graph_FloatTensor : RankedTensorOf<[F32, F64, F16, BF16]>;
 def Graph_BoolTensor : RankedTensorOf<[I1]>;
+def Graph_IntegerTensor : RankedTensorOf<[I8, I16, I32, I64, UI8, UI16, UI32, UI64]>;
 def Graph_IndexTensor : RankedTensorOf<[I32, I64]>;
 def Graph_ShapeTensor : RankedTensorOf<[I64]>;
 

@@ -24,6 +24,7 @@ void GraphDialect::initialize() {
   registerReductionOps();
   registerNormalizationOps();
   registerShapeOps();
+  registerIndexingOps();
   registerStructureOps();
 }
 

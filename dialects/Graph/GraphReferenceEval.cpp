@@ -33,14 +33,18 @@ constexpr int64_t largestFold = int64_t(1) << 32;
 
 } // namespace
 
-FailureOr<ElementsAttr> evaluate(ReferenceEvalOpInterface op, ArrayRef<ElementsAttr> operands) {
-  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+static bool canAllocate(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && tensor.getRank() <= LLMC_MAX_RANK &&
+         dtypeOf(tensor.getElementType()) != LLMC_DTYPE_INVALID && static_cast<int64_t>(Tensor::size(tensor)) <= largestFold;
+}
+
+FailureOr<SmallVector<ElementsAttr>> evaluate(ReferenceEvalOpInterface op, ArrayRef<ElementsAttr> operands) {
   llmc_reference_kernel kernel = reference::find(op.getReferenceKernel());
-  if (!kernel || op->getNumResults() != 1 || !type || !type.hasStaticShape() || type.getRank() > LLMC_MAX_RANK ||
-      dtypeOf(type.getElementType()) == LLMC_DTYPE_INVALID || static_cast<int64_t>(Tensor::size(type)) > largestFold)
+  if (!kernel || !llvm::all_of(op->getResultTypes(), canAllocate))
     return failure();
 
-  SmallVector<Tensor> tensors(operands.size() + 1);
+  SmallVector<Tensor> tensors(operands.size()), results(op->getNumResults());
   SmallVector<llmc_tensor> inputs;
   for (auto [operand, tensor] : llvm::zip(operands, tensors)) {
     if (!operand) {
@@ -59,8 +63,11 @@ FailureOr<ElementsAttr> evaluate(ReferenceEvalOpInterface op, ArrayRef<ElementsA
     }
     inputs.push_back(tensor.descriptor);
   }
-  Tensor &output = tensors.back();
-  output.allocate(type);
+  SmallVector<llmc_tensor> outputs;
+  for (auto [result, type] : llvm::zip_equal(results, op->getResultTypes())) {
+    result.allocate(cast<RankedTensorType>(type));
+    outputs.push_back(result.descriptor);
+  }
 
   PackedAttributes pack;
   op.packAttributes(pack);
@@ -68,17 +75,24 @@ FailureOr<ElementsAttr> evaluate(ReferenceEvalOpInterface op, ArrayRef<ElementsA
     return failure();
   llmc_error error{};
   llmc_reference_args args{inputs.data(),
-                           &output.descriptor,
+                           outputs.data(),
                            pack.ints.data(),
                            pack.floats.data(),
                            static_cast<int32_t>(inputs.size()),
-                           1,
+                           static_cast<int32_t>(outputs.size()),
                            static_cast<int32_t>(pack.ints.size()),
                            static_cast<int32_t>(pack.floats.size()),
                            &error};
-  if (kernel(&args) != LLMC_KERNEL_OK || ArrayRef(output.dims) != type.getShape())
+  if (kernel(&args) != LLMC_KERNEL_OK)
     return failure();
-  return makeConstant(type, ArrayRef(reinterpret_cast<const char *>(output.storage.data()), Tensor::size(type)));
+  SmallVector<ElementsAttr> values;
+  for (auto [result, resultType] : llvm::zip_equal(results, op->getResultTypes())) {
+    auto type = cast<RankedTensorType>(resultType);
+    if (ArrayRef(result.dims) != type.getShape())
+      return failure();
+    values.push_back(makeConstant(type, ArrayRef(reinterpret_cast<const char *>(result.storage.data()), Tensor::size(type))));
+  }
+  return values;
 }
 
 } // namespace llmc::graph

@@ -1,4 +1,4 @@
-// range and cumsum.
+// range, cum_sum and cum_prod.
 #include "kernels/reference/Arithmetic.h"
 #include "kernels/reference/Indexing.h"
 #include "kernels/reference/Line.h"
@@ -43,9 +43,8 @@ LLMC_REFERENCE_KERNEL(range) {
   });
 }
 
-/// Running sums along an axis; floats accumulate in double and round each result once.
-/// ints: axis, exclusive (an element's own value is left out), reverse (from the end)
-LLMC_REFERENCE_KERNEL(cumsum) {
+/// Running results along an axis; floats accumulate in double and round each result once.
+template <typename Combine> static int32_t accumulate(const llmc_reference_args *args, int start, Combine combine) {
   const llmc_tensor &x = args->inputs[0], &y = args->outputs[0];
   IntReader ints(args);
   int64_t axis = ints.integer();
@@ -58,14 +57,24 @@ LLMC_REFERENCE_KERNEL(cumsum) {
     const T *from = dataOf<T>(x);
     T *to = dataOf<T>(y);
     forEachLine(x, y, axis, [&](int64_t xLine, int64_t yLine) {
-      A total = 0;
+      A total = A(start);
       for (int64_t n = 0; n < size; ++n) {
         int64_t i = reverse ? size - 1 - n : n;
-        A next = sum(total, A(load(from[xLine + i * fromStride])));
+        A next = combine(total, A(load(from[xLine + i * fromStride])));
         to[yLine + i * toStride] = convert<T>(exclusive ? total : next);
         total = next;
       }
     });
     return LLMC_KERNEL_OK;
   });
+}
+
+/// ints: axis, exclusive (an element's own value is left out), reverse (from the end)
+LLMC_REFERENCE_KERNEL(cum_sum) {
+  return accumulate(args, 0, [](auto total, auto value) { return sum(total, value); });
+}
+
+/// ints: as cum_sum
+LLMC_REFERENCE_KERNEL(cum_prod) {
+  return accumulate(args, 1, [](auto total, auto value) { return product(total, value); });
 }

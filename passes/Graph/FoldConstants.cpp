@@ -39,24 +39,30 @@ struct EvaluateOp final : OpInterfaceRewritePattern<graph::ReferenceEvalOpInterf
     FailureOr<SmallVector<ElementsAttr>> operands = constantOperands(op);
     if (failed(operands))
       return rewriter.notifyMatchFailure(op, "an operand is not constant");
-    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    if (!type || !type.hasStaticShape())
-      return rewriter.notifyMatchFailure(op, "the shape of the result is not static");
-    int64_t inputBytes = 0;
+    int64_t inputBytes = 0, bytes = 0, elements = 0;
+    for (Type result : op->getResultTypes()) {
+      auto type = dyn_cast<RankedTensorType>(result);
+      if (!type || !type.hasStaticShape())
+        return rewriter.notifyMatchFailure(op, "the shape of a result is not static");
+      bytes += bytesOf(type);
+      elements += type.getNumElements();
+    }
     for (ElementsAttr operand : *operands)
       inputBytes += operand ? bytesOf(operand.getShapedType()) : 0;
-    if (bytesOf(type) > std::max<int64_t>(maxBytes, inputBytes)) {
+    if (bytes > std::max<int64_t>(maxBytes, inputBytes)) {
       remark::missed(op->getLoc(), remark::RemarkOpts::name("NotFolded").category("graph-fold-constants"))
           << remark::reason("the result would be larger than max-bytes and the inputs")
-          << remark::metric("bytes", bytesOf(type));
+          << remark::metric("bytes", bytes);
       return rewriter.notifyMatchFailure(op, "result exceeds max-bytes and its inputs");
     }
-    FailureOr<ElementsAttr> value = graph::evaluate(op, *operands);
-    if (failed(value))
+    FailureOr<SmallVector<ElementsAttr>> values = graph::evaluate(op, *operands);
+    if (failed(values))
       return rewriter.notifyMatchFailure(op, "the reference kernel has no value for these operands");
     remark::passed(op->getLoc(), remark::RemarkOpts::name("Folded").category("graph-fold-constants"))
-        << remark::metric("elements", type.getNumElements());
-    rewriter.replaceOpWithNewOp<graph::ConstantOp>(op, *value);
+        << remark::metric("elements", elements);
+    rewriter.replaceOp(op, llvm::map_to_vector(*values, [&](ElementsAttr value) -> Value {
+                         return graph::ConstantOp::create(rewriter, op->getLoc(), value);
+                       }));
     return success();
   }
 

@@ -88,8 +88,8 @@ void Outliner::collect(const DispatchGroup &group) {
     llvm::for_each(captured, need);
   }
   for (Operation *op : group.ops)
-    for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+    for (Value result : op->getResults()) // a kernel that gives several writes all of them, wanted or not
+      if (op->getNumResults() > 1 || llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
         outputs.push_back(result);
   for (Value input : inputs)
     addSizes(analysis.dims(input));

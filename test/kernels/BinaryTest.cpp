@@ -123,3 +123,28 @@ TEST(ReferenceKernel, or) {
 TEST(ReferenceKernel, xor) {
   expectKernel("xor", {boolean({2, 1}, {0, 1}), boolean({2}, {0, 1})}, boolean({2, 2}, {0, 1, 1, 0}));
 }
+
+TEST(ReferenceKernel, bitwise_and) {
+  expectKernel("bitwise_and", {i32({2}, {12, -1}), i32({}, {10})}, i32({2}, {8, 10}));
+  expectKernel("bitwise_and", {make<uint8_t>({1}, {255}), make<uint8_t>({1}, {129})}, make<uint8_t>({1}, {129}));
+}
+
+TEST(ReferenceKernel, bitwise_or) {
+  expectKernel("bitwise_or", {i32({2}, {12, -2}), i32({}, {3})}, i32({2}, {15, -1}));
+}
+
+TEST(ReferenceKernel, bitwise_xor) {
+  expectKernel("bitwise_xor", {i64({2}, {12, -1}), i64({}, {10})}, i64({2}, {6, -11}));
+}
+
+TEST(ReferenceKernel, bitwise_not) {
+  expectKernel("bitwise_not", {make<int8_t>({3}, {0, -1, 127})}, make<int8_t>({3}, {-1, 0, -128}));
+  expectKernel("bitwise_not", {make<uint16_t>({1}, {1})}, make<uint16_t>({1}, {65534}));
+}
+
+/// Also by the width and more, where C++ says nothing.
+TEST(ReferenceKernel, bit_shift) {
+  expectKernel("bit_shift", {make<uint8_t>({4}, {1, 129, 255, 1}), make<uint8_t>({4}, {7, 1, 8, 255})}, make<uint8_t>({4}, {128, 2, 0, 0}), {1});
+  expectKernel("bit_shift", {make<uint8_t>({3}, {128, 255, 255}), make<uint8_t>({3}, {7, 8, 200})}, make<uint8_t>({3}, {1, 0, 0}), {0});
+  expectKernel("bit_shift", {i32({3}, {-8, -8, 8}), i32({3}, {1, 32, -1})}, i32({3}, {-4, -1, 0}), {0});
+}

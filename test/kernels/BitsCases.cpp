@@ -28,11 +28,11 @@ static std::map<std::string, std::vector<KernelCase>> makeCases() {
   cases["where"] = {{{{{5, 1}, truth}, {{7}}, {{5, 7}}}, {{5, 7}}}};
   cases["matmul"] = {
       {{{{3, 17}}, {{17, 5}}}, {{3, 5}}}, {{{{2, 1, 3, 4}}, {{5, 4, 2}}}, {{2, 5, 3, 2}}}, {{{{9}}, {{9}}}, {{}}}};
-  cases["conv"] = {{{{{2, 4, 5, 5}}, {{6, 2, 3, 3}}, {{6}}}, {{2, 6, 3, 3}}, {2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 2, 0}},
-                   {{{{1, 7, 3}}, {{4, 3, 2}}}, {{1, 5, 4}}, {1, 1, 2, 0, 0, 1, 2, 1, 1}}};
-  cases["max_pool"] = {{{{{1, 2, 5, 5}}}, {{1, 2, 3, 3}}, {2, 3, 3, 2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 0, 1}}};
+  cases["conv"] = {{{{{2, 4, 5, 5}}, {{6, 2, 3, 3}}, {{6}}}, {{2, 6, 3, 3}}, {2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 0, 2, 0}},
+                   {{{{1, 7, 3}}, {{4, 3, 2}}}, {{1, 5, 4}}, {1, 1, 2, 0, 0, 1, 2, 2, 1, 1}}};
+  cases["max_pool"] = {{{{{1, 2, 5, 5}}}, {{1, 2, 3, 3}}, {2, 3, 3, 2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 0, 0, 1}}};
   cases["average_pool"] = cases["max_pool"];
-  cases["average_pool"].push_back({{{{1, 6, 3}}}, {{1, 3, 3}}, {1, 2, 1, 2, 2, 0, 1, 1, 1, 1, 0}});
+  cases["average_pool"].push_back({{{{1, 6, 3}}}, {{1, 3, 3}}, {1, 2, 1, 2, 2, 0, 1, 1, 1, 1, 1, 0}});
   for (const char *name : {"reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum"})
     cases[name] = {
         {{{{5, 33}}}, {{5}}, {1, 1, 0}}, {{{{3, 4, 5}}}, {{1, 4, 1}}, {2, 0, -1, 1}}, {{{{3, 0}}}, {{3}}, {1, 1, 0}}};
@@ -57,7 +57,17 @@ static std::map<std::string, std::vector<KernelCase>> makeCases() {
   cases["gather_elements"] = {{{{{3, 4}}, {{2, 4}, index}}, {{2, 4}}, {0}}};
   cases["slice"] = {{{{{5, 7}}}, {{3, 2}}, {2, 4, 1, 2, -9, 5, 2, 0, 1, 2, -2, 3}}};
   cases["slice_dynamic"] = {{{{{5, 7}}, {{2}, index}, {{2}, index}}, {{5, 7}}}};
-  cases["cumsum"] = {{{{{5, 33}}}, {{5, 33}}, {1, 0, 0}}, {{{{5, 3}}}, {{5, 3}}, {0, 1, 1}}};
+  cases["gather_nd"] = {{{{{3, 4}}, {{5, 2}, index}}, {{5}}, {0}}, {{{{4, 3, 2}}, {{4, 1}, index}}, {{4, 2}}, {1}}};
+  for (int64_t reduction : {0, 1, 2, 3, 4}) {
+    cases["scatter_elements"].push_back({{{{3, 4}}, {{2, 4}, index}, {{2, 4}}}, {{3, 4}}, {reduction, 0}});
+    cases["scatter_nd"].push_back({{{{3, 4}}, {{5, 1}, index}, {{5, 4}}}, {{3, 4}}, {reduction}});
+  }
+  cases["cum_sum"] = {{{{{5, 33}}}, {{5, 33}}, {1, 0, 0}}, {{{{5, 3}}}, {{5, 3}}, {0, 1, 1}}};
+  cases["cum_prod"] = cases["cum_sum"];
+  cases["top_k"] = {{{{{5, 33}}}, {{5, 7}}, {1, 1}, {}, {{{5, 7}, index}}}, {{{{5, 3}}}, {{2, 3}}, {0, 0}, {}, {{{2, 3}, index}}}};
+  cases["bitwise_not"] = {{{{{7, 37}}}, {{7, 37}}}};
+  for (const char *name : {"bit_shift", "bitwise_and", "bitwise_or", "bitwise_xor"})
+    cases[name] = {{{{{257}}, {{257}}}, {{257}}, {0}}, {{{{5, 1}}, {{7}}}, {{5, 7}}, {1}}};
   cases["range"] = {{{{{}}, {{}}, {{}}}, {{1000}}}};
   return cases;
 }
@@ -153,18 +163,22 @@ Outcome test::runCase(llmc_reference_kernel kernel, const KernelCase &descriptio
     operands.push_back(makeOperand(input, dtype));
     fill(operands.back(), input.element, random);
   }
-  Operand output = makeOperand(description.output, outputDtype);
-  std::vector<llmc_tensor> inputs;
+  std::vector<Operand> outputs = {makeOperand(description.output, outputDtype)};
+  for (const OperandCase &further : description.furtherOutputs)
+    outputs.push_back(makeOperand(further, outputDtype));
+  std::vector<llmc_tensor> inputs, results;
   for (Operand &operand : operands)
     inputs.push_back(operand.describe());
-  llmc_tensor result = output.describe();
+  for (Operand &output : outputs)
+    results.push_back(output.describe());
   Outcome outcome{};
   llmc_reference_args args{
-      inputs.data(),          &result, description.ints.data(),          description.floats.data(),
-      int32_t(inputs.size()), 1,       int32_t(description.ints.size()), int32_t(description.floats.size()),
+      inputs.data(),          results.data(),          description.ints.data(),          description.floats.data(),
+      int32_t(inputs.size()), int32_t(results.size()), int32_t(description.ints.size()), int32_t(description.floats.size()),
       &outcome.error};
   outcome.status = kernel(&args);
-  outcome.dims = output.dims;
-  outcome.bytes = output.bytes;
+  outcome.dims = outputs[0].dims;
+  for (const Operand &output : outputs)
+    outcome.bytes.insert(outcome.bytes.end(), output.bytes.begin(), output.bytes.end());
   return outcome;
 }

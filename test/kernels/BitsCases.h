@@ -26,6 +26,7 @@ struct KernelCase {
   OperandCase output;
   Ints ints = {};
   std::vector<double> floats = {};
+  std::vector<OperandCase> furtherOutputs = {};
 };
 
 /// The cases of a kernel; empty if there is none.

@@ -114,6 +114,7 @@ void checkConv(const Problem &p) {
     appendList(ints, Ints(p.spatial, p.stride));
     appendList(ints, pads(p));
     appendList(ints, Ints(p.spatial, p.dilation));
+    ints.push_back(0); // pads as given
     ints.push_back(p.groups);
     ints.push_back(channelsLast);
     Tensor image = f32(dims(p.batch, p.channels, p.size, p.spatial, channelsLast),
@@ -155,6 +156,7 @@ void checkPool(const Problem &p, bool countPads) {
     appendList(ints, Ints(p.spatial, p.stride));
     appendList(ints, pads(p));
     appendList(ints, Ints(p.spatial, p.dilation));
+    ints.push_back(0); // pads as given
     ints.push_back(channelsLast);
     auto ordered = [&](const std::vector<double> &values) {
       return channelsLast ? moveChannelsLast(values, p.batch, p.channels) : values;
@@ -190,13 +192,13 @@ TEST(ReferenceKernel, conv) {
   checkConv({2, 0, 2, 2, 1, 3, 2, 1, 1, 0, 0}); // an empty batch
   // Without bias; small floats accumulate in float.
   expectKernel("conv", {make<Half>({1, 2, 1}, {2048, 1}), make<Half>({1, 2, 1}, {1, 1})}, make<Half>({1, 1, 1}, {2048}),
-               {1, 1, 2, 0, 0, 1, 1, 1, 0});
+               {1, 1, 2, 0, 0, 1, 1, 0, 1, 0});
   expectKernel("conv", {f64({1, 1, 3}, {1, 2, 3}), f64({1, 1, 2}, {10, 1})}, f64({1, 1, 2}, {12, 23}),
-               {1, 1, 2, 0, 0, 1, 1, 1, 0});
+               {1, 1, 2, 0, 0, 1, 1, 0, 1, 0});
   // Taps before channels: (tap 0: 1, 2^30; tap 1: -2^30, 0) keeps nothing of the 1, whichever order channels first had
   // kept.
   expectKernel("conv", {f32({1, 2, 2}, {1, -0x1p30, 0x1p30, 0}), f32({1, 2, 2}, {1, 1, 1, 1})}, f32({1, 1, 1}, {0}),
-               {1, 1, 2, 0, 0, 1, 1, 1, 0});
+               {1, 1, 2, 0, 0, 1, 1, 0, 1, 0});
 }
 
 TEST(ReferenceKernel, max_pool) {
@@ -204,10 +206,10 @@ TEST(ReferenceKernel, max_pool) {
   forEachProblem(2, [](const Problem &p) { checkPool(p, true); });
   // NaN wins; integers start at their least value; a window in the padding alone holds nothing.
   expectKernel("max_pool", {f32({1, 1, 4}, {1, NaN, 3, 4})}, f32({1, 1, 3}, {NaN, NaN, 4}),
-               {1, 2, 1, 1, 2, 0, 0, 1, 1, 0});
+               {1, 2, 1, 1, 2, 0, 0, 1, 1, 0, 0});
   expectKernel("max_pool", {make<int8_t>({1, 1, 2}, {-128, -100})}, make<int8_t>({1, 1, 1}, {-100}),
-               {1, 2, 1, 1, 2, 0, 0, 1, 1, 0});
-  expectKernel("max_pool", {f32({1, 1, 1}, {-5})}, f32({1, 1, 3}, {-inf, -5, -inf}), {1, 1, 1, 1, 2, 1, 1, 1, 1, 0});
+               {1, 2, 1, 1, 2, 0, 0, 1, 1, 0, 0});
+  expectKernel("max_pool", {f32({1, 1, 1}, {-5})}, f32({1, 1, 3}, {-inf, -5, -inf}), {1, 1, 1, 1, 2, 1, 1, 1, 1, 0, 0});
 }
 
 TEST(ReferenceKernel, average_pool) {
@@ -215,7 +217,17 @@ TEST(ReferenceKernel, average_pool) {
   checkPool({3, 1, 2, 2, 1, 4, 2, 2, 1, 1, 1}, true);
   // One more window than fits, as ceil mode asks: it is cut off at the end of the pads.
   expectKernel("average_pool", {f32({1, 1, 4}, {1, 2, 3, 4})}, f32({1, 1, 2}, {2, 4}),
-               {1, 3, 1, 3, 2, 0, 0, 1, 1, 0, 0});
+               {1, 3, 1, 3, 2, 0, 0, 1, 1, 0, 0, 0});
   expectKernel("average_pool", {f32({1, 1, 4}, {1, 2, 3, 4})}, f32({1, 1, 2}, {2, 2}),
-               {1, 3, 1, 3, 2, 0, 1, 1, 1, 0, 1});
+               {1, 3, 1, 3, 2, 0, 1, 1, 1, 0, 0, 1});
+}
+
+/// Pads that the kernel finds: one element more at the end (upper) or at the start (lower), and none of what `pads` says.
+TEST(ReferenceKernel, same_padding) {
+  Tensor line = f32({1, 1, 4}, {1, 2, 3, 4});
+  expectKernel("max_pool", {line}, f32({1, 1, 4}, {2, 3, 4, 4}), {1, 2, 1, 1, 2, 9, 9, 1, 1, 1, 0});
+  expectKernel("max_pool", {line}, f32({1, 1, 4}, {1, 2, 3, 4}), {1, 2, 1, 1, 2, 9, 9, 1, 1, 2, 0});
+  expectKernel("average_pool", {line}, f32({1, 1, 2}, {2, 3.5}), {1, 3, 1, 2, 2, 9, 9, 1, 1, 1, 0, 0});
+  expectKernel("conv", {line, f32({1, 1, 2}, {10, 1})}, f32({1, 1, 4}, {12, 23, 34, 40}), {1, 1, 2, 9, 9, 1, 1, 1, 1, 0});
+  expectKernel("conv", {line, f32({1, 1, 2}, {10, 1})}, f32({1, 1, 4}, {1, 12, 23, 34}), {1, 1, 2, 9, 9, 1, 1, 2, 1, 0});
 }

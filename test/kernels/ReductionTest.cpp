@@ -1,4 +1,4 @@
-// Reductions, arg_max and arg_min, softmax, cumsum.
+// Reductions, arg_max and arg_min, softmax, cum_sum and cum_prod.
 #include "test/kernels/ReferenceCase.h"
 
 using namespace llmc;
@@ -88,13 +88,20 @@ TEST(ReferenceKernel, log_softmax) {
   expectKernel("log_softmax", {f32({2}, {1000, -1000})}, f32({2}, {0, -2000}), {0});
 }
 
-TEST(ReferenceKernel, cumsum) {
-  expectKernel("cumsum", {f32({3}, {1, 2, 3})}, f32({3}, {1, 3, 6}), {0, 0, 0});
-  expectKernel("cumsum", {f32({3}, {1, 2, 3})}, f32({3}, {0, 1, 3}), {0, 1, 0});
-  expectKernel("cumsum", {f32({3}, {1, 2, 3})}, f32({3}, {6, 5, 3}), {0, 0, 1});
-  expectKernel("cumsum", {f32({3}, {1, 2, 3})}, f32({3}, {5, 3, 0}), {0, 1, 1});
-  expectKernel("cumsum", {i64({2, 2}, {1, 2, 3, 4})}, i64({2, 2}, {1, 2, 4, 6}), {0, 0, 0});
-  expectKernel("cumsum", {i32({2, 2}, {1, 2, 3, 4})}, i32({2, 2}, {1, 3, 3, 7}), {-1, 0, 0});
-  expectKernel("cumsum", {f32({0}, {})}, f32({0}, {}), {0, 0, 0});
-  expectFault("cumsum", {f32({2}, {1, 2})}, f32({2}, {0, 0}), {1, 0, 0}, LLMC_KERNEL_BAD_SHAPE, 1, 1);
+TEST(ReferenceKernel, cum_sum) {
+  expectKernel("cum_sum", {f32({3}, {1, 2, 3})}, f32({3}, {1, 3, 6}), {0, 0, 0});
+  expectKernel("cum_sum", {f32({3}, {1, 2, 3})}, f32({3}, {0, 1, 3}), {0, 1, 0});
+  expectKernel("cum_sum", {f32({3}, {1, 2, 3})}, f32({3}, {6, 5, 3}), {0, 0, 1});
+  expectKernel("cum_sum", {f32({3}, {1, 2, 3})}, f32({3}, {5, 3, 0}), {0, 1, 1});
+  expectKernel("cum_sum", {i64({2, 2}, {1, 2, 3, 4})}, i64({2, 2}, {1, 2, 4, 6}), {0, 0, 0});
+  expectKernel("cum_sum", {i32({2, 2}, {1, 2, 3, 4})}, i32({2, 2}, {1, 3, 3, 7}), {-1, 0, 0});
+  expectKernel("cum_sum", {f32({0}, {})}, f32({0}, {}), {0, 0, 0});
+  expectFault("cum_sum", {f32({2}, {1, 2})}, f32({2}, {0, 0}), {1, 0, 0}, LLMC_KERNEL_BAD_SHAPE, 1, 1);
+}
+
+TEST(ReferenceKernel, cum_prod) {
+  expectKernel("cum_prod", {f32({3}, {2, 3, 4})}, f32({3}, {2, 6, 24}), {0, 0, 0});
+  expectKernel("cum_prod", {f32({3}, {2, 3, 4})}, f32({3}, {1, 2, 6}), {0, 1, 0});
+  expectKernel("cum_prod", {i32({2, 2}, {2, 3, 4, 5})}, i32({2, 2}, {6, 3, 20, 5}), {1, 0, 1});
+  expectKernel("cum_prod", {i64({2}, {2, 3})}, i64({2}, {3, 1}), {0, 1, 1});
 }

@@ -110,33 +110,48 @@ static bool agree(const Tensor &a, const Tensor &b, int64_t element, double tole
   return std::memcmp(a.bytes.data() + a.offset(element), b.bytes.data() + b.offset(element), sizeOf(a.dtype)) == 0;
 }
 
-static void check(const char *mnemonic, const std::vector<Tensor> &inputs, const Tensor &expected, const Ints &ints,
-                  const Floats &floats, double tolerance, bool gaps) {
-  Tensor output = expected;
-  std::fill(output.bytes.begin(), output.bytes.end(), char(0xAB));
-  if (gaps)
-    output = strided(output);
+static void checkOutput(const char *mnemonic, const Tensor &output, const Tensor &expected, double tolerance) {
+  ASSERT_EQ(output.dims, expected.dims) << mnemonic;
+  for (int64_t i = 0; i < expected.elements(); ++i)
+    ASSERT_TRUE(agree(output, expected, i, tolerance))
+        << mnemonic << ", element " << i << "\n  expected " << expected.str() << "\n  got      " << output.str();
   std::vector<bool> isElement(output.bytes.size());
   for (int64_t i = 0; i < output.elements(); ++i)
     for (int64_t b = 0; b < sizeOf(output.dtype); ++b)
       isElement[output.offset(i) + b] = true;
-  std::vector<Tensor> outputs{output};
-  ASSERT_EQ(call(mnemonic, inputs, outputs, ints, floats), LLMC_KERNEL_OK) << mnemonic;
-  ASSERT_EQ(outputs[0].dims, expected.dims) << mnemonic;
-  for (int64_t i = 0; i < expected.elements(); ++i)
-    ASSERT_TRUE(agree(outputs[0], expected, i, tolerance))
-        << mnemonic << ", element " << i << "\n  expected " << expected.str() << "\n  got      " << outputs[0].str();
   for (size_t b = 0; b < isElement.size(); ++b)
-    ASSERT_TRUE(isElement[b] || outputs[0].bytes[b] == char(0xAB)) << mnemonic << " wrote to a gap at byte " << b;
+    ASSERT_TRUE(isElement[b] || output.bytes[b] == char(0xAB)) << mnemonic << " wrote to a gap at byte " << b;
 }
 
-void test::expectKernel(const char *mnemonic, const std::vector<Tensor> &inputs, const Tensor &expected,
-                        const Ints &ints, const Floats &floats, double tolerance) {
+static void check(const char *mnemonic, const std::vector<Tensor> &inputs, const std::vector<Tensor> &expected, const Ints &ints,
+                  const Floats &floats, double tolerance, bool gaps) {
+  std::vector<Tensor> outputs;
+  for (Tensor output : expected) {
+    std::fill(output.bytes.begin(), output.bytes.end(), char(0xAB));
+    outputs.push_back(gaps ? strided(output) : output);
+  }
+  ASSERT_EQ(call(mnemonic, inputs, outputs, ints, floats), LLMC_KERNEL_OK) << mnemonic;
+  for (size_t i = 0; i < expected.size(); ++i)
+    checkOutput(mnemonic, outputs[i], expected[i], tolerance);
+}
+
+static void expectAll(const char *mnemonic, const std::vector<Tensor> &inputs, const std::vector<Tensor> &expected,
+                      const Ints &ints, const Floats &floats, double tolerance) {
   check(mnemonic, inputs, expected, ints, floats, tolerance, /*gaps=*/false);
   std::vector<Tensor> spread;
   for (const Tensor &tensor : inputs)
     spread.push_back(strided(tensor));
   check(mnemonic, spread, expected, ints, floats, tolerance, /*gaps=*/true);
+}
+
+void test::expectKernel(const char *mnemonic, const std::vector<Tensor> &inputs, const Tensor &expected,
+                        const Ints &ints, const Floats &floats, double tolerance) {
+  expectAll(mnemonic, inputs, {expected}, ints, floats, tolerance);
+}
+
+void test::expectKernels(const char *mnemonic, const std::vector<Tensor> &inputs, const std::vector<Tensor> &expected,
+                         const Ints &ints, const Floats &floats) {
+  expectAll(mnemonic, inputs, expected, ints, floats, 0);
 }
 
 void test::expectFault(const char *mnemonic, const std::vector<Tensor> &inputs, const Tensor &outputLike,

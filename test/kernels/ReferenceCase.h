@@ -85,6 +85,10 @@ int32_t call(const char *mnemonic, const std::vector<Tensor> &inputs, std::vecto
 void expectKernel(const char *mnemonic, const std::vector<Tensor> &inputs, const Tensor &expected,
                   const Ints &ints = {}, const Floats &floats = {}, double tolerance = 0);
 
+/// The same for a kernel of several outputs, whose values must agree to the bit.
+void expectKernels(const char *mnemonic, const std::vector<Tensor> &inputs, const std::vector<Tensor> &expected,
+                   const Ints &ints = {}, const Floats &floats = {});
+
 /// Expects a fault, with this operand and value in the error record.
 void expectFault(const char *mnemonic, const std::vector<Tensor> &inputs, const Tensor &outputLike, const Ints &ints,
                  int32_t status, int32_t operand, int64_t value);

@@ -157,3 +157,39 @@ func.func @call_of_nothing(%x: tensor<4xf32>) {
 
 // expected-error @+1 {{invalid dim expression: expected an expression}}
 func.func private @broken_expression(tensor<?xf32> {graph.dims = [#graph.expr<"N + ">]})
+
+// -----
+
+func.func @indices_of_another_rank(%x: tensor<2x4xf32>, %i: tensor<3xi64>) {
+  // expected-error @+2 {{indices of rank 1 for a tensor of rank 2}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.gather_elements %x, %i {axis = 0 : i64} : (tensor<2x4xf32>, tensor<3xi64>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @tuples_too_long(%x: tensor<2x4xf32>, %i: tensor<3x3xi64>) {
+  // expected-error @+2 {{index tuples of 3 elements for 2 dims}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.gather_nd %x, %i {batch_dims = 0 : i64} : (tensor<2x4xf32>, tensor<3x3xi64>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_reduction(%x: tensor<4xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) {
+  // expected-error @+2 {{unknown reduction 'mean'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = graph.scatter_elements %x, %i, %u {axis = 0 : i64, reduction = "mean"} : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @more_than_there_are(%x: tensor<2x4xf32>) {
+  // expected-error @+2 {{the first 5 of 4 elements}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %v, %i = graph.top_k %x {k = #graph.expr<"5">, axis = 1 : i64} : tensor<2x4xf32> -> tensor<2x5xf32>, tensor<2x5xi64>
+  return
+}

@@ -1,0 +1,166 @@
+// Picking, placing and ordering elements by data; running results; and what is made of indices: one-hot and identity matrices.
+#include "compiler/Import/Converters.h"
+
+using namespace mlir;
+
+namespace llmc {
+
+using namespace graph;
+
+Value iota(NodeContext &node, DimExpr size) {
+  if (std::optional<int64_t> known = size.asConstant())
+    return node.indices(llvm::to_vector(llvm::seq<int64_t>(0, *known)));
+  Type integer = IntegerType::get(node.context(), 64);
+  Value ones = node.create<BroadcastOp>({node.scalar(integer, 1)}, {node.named("dims", ArrayRef(size))});
+  return node.create<CumSumOp>({ones}, {node.named("axis", int64_t(0)), node.flag("exclusive")});
+}
+
+namespace {
+
+void gatherElements(NodeContext &node) {
+  Value x = node.input(0), indices = node.input(1);
+  int64_t axis = node.axis(node.intAttribute("axis", 0), node.rank(x));
+  node.result(node.create<GatherElementsOp>({x, indices}, {node.named("axis", axis)}));
+}
+
+void gatherND(NodeContext &node) {
+  int64_t batch = node.version >= 12 ? node.intAttribute("batch_dims", 0) : 0;
+  node.result(node.create<GatherNDOp>({node.input(0), node.input(1)}, {node.named("batch_dims", batch)}));
+}
+
+NamedAttribute reduction(NodeContext &node) {
+  std::string name = node.version >= 16 ? node.stringAttribute("reduction", "none") : "none";
+  if ((name == "max" || name == "min") && node.version < 18)
+    node.fail("reduction '" + name + "' is not of this version");
+  return node.named("reduction", StringRef(name));
+}
+
+void scatterElements(NodeContext &node) {
+  Value x = node.input(0);
+  int64_t axis = node.axis(node.intAttribute("axis", 0), node.rank(x));
+  node.result(node.create<ScatterElementsOp>({x, node.input(1), node.input(2)}, {reduction(node), node.named("axis", axis)}));
+}
+
+void scatterND(NodeContext &node) {
+  node.result(node.create<ScatterNDOp>({node.input(0), node.input(1), node.input(2)}, {reduction(node)}));
+}
+
+/// The one element of an input that must be known at compile time.
+std::optional<int64_t> constantScalar(NodeContext &node, size_t i) {
+  std::optional<SmallVector<int64_t>> values = node.constantInput(i);
+  if (values && values->size() == 1)
+    return values->front();
+  if (values)
+    node.fail("input " + Twine(i) + " has " + Twine(values->size()) + " elements, expected one");
+  return std::nullopt;
+}
+
+void trilu(NodeContext &node) {
+  SmallVector<NamedAttribute> attributes;
+  if (node.intAttribute("upper", 1))
+    attributes.push_back(node.flag("upper"));
+  Value x = node.input(0);
+  int64_t k = node.hasInput(1) ? constantScalar(node, 1).value_or(0) : 0;
+  attributes.push_back(node.named("k", k));
+  node.result(node.create<TriluOp>({x}, attributes));
+}
+
+template <typename Op> void cumulative(NodeContext &node) {
+  Value x = node.input(0);
+  std::optional<int64_t> axis = constantScalar(node, 1);
+  SmallVector<NamedAttribute> attributes = {node.named("axis", axis ? node.axis(*axis, node.rank(x)) : 0)};
+  for (StringRef name : {"exclusive", "reverse"})
+    if (node.intAttribute(name, 0))
+      attributes.push_back(node.flag(name));
+  node.result(node.create<Op>({x}, attributes));
+}
+
+/// The number of elements: an attribute at first, an input since opset 10.
+DimExpr countOfTopK(NodeContext &node) {
+  if (node.version < 10)
+    return node.number(node.intAttribute("k", 0));
+  Value k = node.input(1);
+  std::optional<Dims> known = node.contents(k);
+  if (known && known->size() == 1 && known->front())
+    return known->front();
+  node.fail("input 1 is not known at compile time, which is not supported");
+  return {};
+}
+
+void topK(NodeContext &node) {
+  Value x = node.input(0);
+  int64_t axis = node.axis(node.intAttribute("axis", -1), node.rank(x));
+  bool largest = node.version < 11 || node.intAttribute("largest", 1) != 0;
+  if (node.version >= 11)
+    node.ignoreAttribute("sorted"); // any order is allowed without it
+  DimExpr count = countOfTopK(node);
+  if (!count)
+    return;
+  SmallVector<NamedAttribute> attributes = {node.named("k", count), node.named("axis", axis)};
+  if (largest)
+    attributes.push_back(node.flag("largest"));
+  SmallVector<Value> results = node.createAll<TopKOp>({x}, attributes);
+  node.result(results[0]);
+  node.result(results[1]);
+}
+
+Value unsqueezed(NodeContext &node, Value x, SmallVector<int64_t> axes) {
+  return axes.empty() ? x : node.create<UnsqueezeOp>({x}, {node.named("axes", axes)});
+}
+
+/// `on` where an index (counted from the end if negative) is its own place along the new axis, else `off`.
+void oneHot(NodeContext &node) {
+  Value indices = node.input(0), values = node.input(2);
+  std::optional<int64_t> depth = constantScalar(node, 1);
+  int64_t rank = node.rank(indices) + 1, axis = node.axis(node.intAttribute("axis", -1), rank);
+  if (!depth || node.failed())
+    return;
+  Type integer = IntegerType::get(node.context(), 64);
+  Value index = node.create<CastOp>({indices}, {node.named("to", TypeAttr::get(integer))});
+  Value isNegative = node.create<LessOp>({index, node.scalar(integer, 0)});
+  index = node.create<WhereOp>({isNegative, node.create<AddOp>({index, node.scalar(integer, double(*depth))}), index});
+  Value places = unsqueezed(node, iota(node, node.number(*depth)), llvm::to_vector(llvm::seq<int64_t>(1, rank - axis)));
+  Value isHot = node.create<EqualOp>({unsqueezed(node, index, {axis}), places});
+  auto value = [&](double i) {
+    return node.create<GatherOp>({values, node.scalar(integer, i)}, {node.named("axis", int64_t(0))});
+  };
+  node.result(node.create<WhereOp>({isHot, value(1), value(0)}));
+}
+
+/// Ones where column = row + k.
+void eyeLike(NodeContext &node) {
+  Value x = node.input(0);
+  int64_t k = node.intAttribute("k", 0);
+  std::optional<int64_t> dtype = node.intAttribute("dtype");
+  std::optional<Dims> dims = node.knownDims(x, "an identity matrix");
+  if (!dims)
+    return;
+  if (dims->size() != 2)
+    return node.fail("expects a matrix, got rank " + Twine(dims->size()));
+  Type element = dtype ? elementTypeOf(node.context(), *dtype) : node.elementType(x);
+  if (!element)
+    return node.fail("the element type is not supported");
+  Value rows = unsqueezed(node, iota(node, (*dims)[0]), {1}), columns = iota(node, (*dims)[1]);
+  Value isOne = node.create<EqualOp>({node.create<AddOp>({rows, node.scalar(rows, double(k))}), columns});
+  node.result(node.create<CastOp>({isOne}, {node.named("to", TypeAttr::get(element))}));
+}
+
+constexpr Converter table[] = {
+    {"GatherElements", 11, newest, gatherElements},
+    {"GatherND", 11, newest, gatherND},
+    {"Scatter", 9, 10, scatterElements},
+    {"ScatterElements", 11, newest, scatterElements},
+    {"ScatterND", 11, newest, scatterND},
+    {"Trilu", 14, newest, trilu},
+    {"CumSum", 11, newest, cumulative<CumSumOp>},
+    {"CumProd", 26, newest, cumulative<CumProdOp>},
+    {"TopK", 1, newest, topK},
+    {"OneHot", 9, newest, oneHot},
+    {"EyeLike", 9, newest, eyeLike},
+};
+
+} // namespace
+
+ArrayRef<Converter> indexingConverters() { return table; }
+
+} // namespace llmc
