@@ -162,7 +162,7 @@ graph::ShapeInference NodeContext::inferenceFor(ValueRange operands) const {
   SmallVector<graph::TensorShape> shapes =
       llvm::map_to_vector(operands, [&](Value operand) { return state.shapes.lookup(operand); });
   // Equalities that only hold at run time are found again, and checked, by the passes.
-  return graph::ShapeInference(context(), location, operands, shapes, state.ranges, [](graph::DimExpr, graph::DimExpr) {});
+  return graph::ShapeInference(context(), location, operands, shapes, state.ranges, [](graph::DimExpr, graph::DimExpr, bool) {});
 }
 
 static bool isSmall(Type type) {

@@ -38,7 +38,7 @@ ShapeInference::ShapeInference(MLIRContext *context, std::optional<Location> loc
 
 ShapeInference::ShapeInference(MLIRContext *context, std::optional<Location> loc, ValueRange operands,
                                ArrayRef<TensorShape> shapes, const DimRanges &ranges,
-                               std::function<void(DimExpr, DimExpr)> assumed)
+                               Assumed assumed)
     : mlirContext(context), loc(loc), shapes(shapes), dimRanges(ranges), assumed(std::move(assumed)) {
   for (Value operand : operands)
     elementTypes.push_back(getElementTypeOrSelf(operand.getType()));
@@ -46,7 +46,7 @@ ShapeInference::ShapeInference(MLIRContext *context, std::optional<Location> loc
 
 LogicalResult ShapeInference::fail(const Twine &message) { return emitOptionalError(loc, message); }
 
-FailureOr<DimExpr> ShapeInference::same(DimExpr lhs, DimExpr rhs, const Twine &what) {
+FailureOr<DimExpr> ShapeInference::same(DimExpr lhs, DimExpr rhs, const Twine &what, bool maybeOne) {
   if (!lhs || !rhs)
     return lhs ? lhs : rhs;
   if (dimRanges.provesEqual(lhs, rhs))
@@ -54,7 +54,7 @@ FailureOr<DimExpr> ShapeInference::same(DimExpr lhs, DimExpr rhs, const Twine &w
   if (auto difference = (lhs - rhs).asConstant(); difference && *difference != 0)
     return fail(what + ": " + lhs.str() + " and " + rhs.str());
   if (assumed)
-    assumed(lhs, rhs);
+    assumed(lhs, rhs, maybeOne);
   return lhs.asConstant() ? lhs : rhs;
 }
 
@@ -66,7 +66,7 @@ FailureOr<DimExpr> ShapeInference::broadcast(DimExpr lhs, DimExpr rhs) {
   // An unknown dim may be 1, so only a constant other than 1 decides.
   if (!lhs || !rhs)
     return lhs && lhs.asConstant() ? lhs : rhs && rhs.asConstant() ? rhs : DimExpr();
-  return same(lhs, rhs, "dims do not broadcast");
+  return same(lhs, rhs, "dims do not broadcast", /*maybeOne=*/true);
 }
 
 FailureOr<Dims> ShapeInference::broadcast(ArrayRef<DimExpr> lhs, ArrayRef<DimExpr> rhs) {

@@ -19,10 +19,12 @@ class ShapeInference {
 public:
   /// From types alone: dynamic dims are unknown, contents those of constants.
   ShapeInference(mlir::MLIRContext *context, std::optional<mlir::Location> loc, mlir::ValueRange operands);
+  /// What is told when equality of two dims that may differ has to be assumed; `maybeOne`: one of them may also be 1, and be stretched.
+  using Assumed = std::function<void(DimExpr lhs, DimExpr rhs, bool maybeOne)>;
   /// From an analysis: `shapes` are those of the operands. New facts (equalities to check at run time) go to `assumed`.
   ShapeInference(mlir::MLIRContext *context, std::optional<mlir::Location> loc, mlir::ValueRange operands,
                  llvm::ArrayRef<TensorShape> shapes, const DimRanges &ranges,
-                 std::function<void(DimExpr, DimExpr)> assumed);
+                 Assumed assumed);
 
   size_t size() const { return shapes.size(); }
   mlir::Type elementType(size_t operand) const { return elementTypes[operand]; }
@@ -35,7 +37,7 @@ public:
   DimExpr simplify(DimExpr expr) const { return expr ? dimRanges.simplify(expr) : expr; }
 
   /// The size both dims have; fails if they differ for sure, and assumes equality where it is open.
-  mlir::FailureOr<DimExpr> same(DimExpr lhs, DimExpr rhs, const llvm::Twine &what);
+  mlir::FailureOr<DimExpr> same(DimExpr lhs, DimExpr rhs, const llvm::Twine &what, bool maybeOne = false);
   /// numpy's broadcasting of two dims and of two shapes.
   mlir::FailureOr<DimExpr> broadcast(DimExpr lhs, DimExpr rhs);
   mlir::FailureOr<Dims> broadcast(llvm::ArrayRef<DimExpr> lhs, llvm::ArrayRef<DimExpr> rhs);
@@ -52,7 +54,7 @@ private:
   llvm::SmallVector<mlir::Type> elementTypes;
   llvm::SmallVector<TensorShape> shapes;
   DimRanges dimRanges;
-  std::function<void(DimExpr, DimExpr)> assumed;
+  Assumed assumed;
   llvm::SmallVector<mlir::Type> resultElements;
   llvm::SmallVector<TensorShape> resultShapes;
 };

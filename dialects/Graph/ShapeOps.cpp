@@ -23,7 +23,7 @@ static FailureOr<int64_t> targetRank(ShapeInference &shapes, size_t operand) {
   DimExpr length = shapes.dims(operand)[0];
   if (auto rank = length ? length.asConstant() : std::nullopt)
     return *rank;
-  return shapes.fail("the shape operand has no static length, so the rank of the result is unknown");
+  return shapes.fail("the shape operand has no static length, so the rank of the result is unknown, which is not supported");
 }
 
 LogicalResult ReshapeOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {

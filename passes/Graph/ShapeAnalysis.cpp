@@ -81,8 +81,10 @@ void ShapeAnalysis::visit(Operation &op) {
   if (!shaped)
     return;
   SmallVector<TensorShape> operands = llvm::map_to_vector(op.getOperands(), [&](Value operand) { return of(operand); });
-  auto assume = [&](DimExpr lhs, DimExpr rhs) {
+  auto assume = [&](DimExpr lhs, DimExpr rhs, bool maybeOne) {
     std::string message = nameOf(op.getLoc()) + " (" + op.getName().stripDialect().str() + ") needs " + lhs.str() + " = " + rhs.str();
+    if (maybeOne)
+      message += "; stretching a dim that only the run shows to be 1 is not supported";
     assumed.push_back(ArrayAttr::get(op.getContext(), {lhs.attribute(), rhs.attribute(), StringAttr::get(op.getContext(), message)}));
   };
   graph::ShapeInference inference(op.getContext(), op.getLoc(), op.getOperands(), operands, dimRanges, assume);
@@ -103,7 +105,7 @@ void ShapeAnalysis::visit(Operation &op) {
 
 graph::ShapeInference ShapeAnalysis::inferenceFor(Operation *op) const {
   SmallVector<TensorShape> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return of(operand); });
-  return graph::ShapeInference(op->getContext(), op->getLoc(), op->getOperands(), operands, dimRanges, [](DimExpr, DimExpr) {});
+  return graph::ShapeInference(op->getContext(), op->getLoc(), op->getOperands(), operands, dimRanges, [](DimExpr, DimExpr, bool) {});
 }
 
 void ShapeAnalysis::recordChecks() {

@@ -45,10 +45,12 @@ private:
   int fd;
 };
 
+bool isUnsupported(llvm::StringRef problem) { return problem.contains("not supported"); }
+
 Outcome runCase(const fs::path &folder, Mode mode, const fs::path &artifact) {
   NodeModel model = readNodeModel(folder, mode);
   if (model.bytes.empty())
-    return {model.problem.find("not supported") == std::string::npos ? Outcome::Failed : Outcome::Skipped, model.problem};
+    return {isUnsupported(model.problem) ? Outcome::Skipped : Outcome::Failed, model.problem};
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   std::string problem;
   context.getDiagEngine().registerHandler([&](mlir::Diagnostic &diagnostic) {
@@ -61,11 +63,11 @@ Outcome runCase(const fs::path &folder, Mode mode, const fs::path &artifact) {
   options.outputPath = artifact.string();
   options.version = "test";
   if (!compileModel(context, options))
-    return {problem.find("not supported") == std::string::npos ? Outcome::Failed : Outcome::Skipped, problem};
+    return {isUnsupported(problem) ? Outcome::Skipped : Outcome::Failed, problem};
   if (model.isRandom)
     return {Outcome::Skipped, "draws random numbers"};
   std::string wrong = checkArtifact(artifact, folder / "test_data_set_0");
-  return {wrong.empty() ? Outcome::Passed : Outcome::Failed, wrong};
+  return {wrong.empty() ? Outcome::Passed : isUnsupported(wrong) ? Outcome::Skipped : Outcome::Failed, wrong};
 }
 
 /// On all processors; outcomes in the order of `folders`.
