@@ -1,5 +1,6 @@
 // The phases, one after another.
 #include "compiler/Compiler.h"
+#include "compiler/Emit/SourceNames.h"
 #include "compiler/EncodeConstants.h"
 #include "compiler/Import/OnnxProto.h"
 #include "compiler/Target/CpuTarget.h"
@@ -118,27 +119,13 @@ LogicalResult Compilation::generateCode() {
   return success();
 }
 
-static void collectNames(Location loc, std::vector<std::string> &names) {
-  if (auto name = dyn_cast<NameLoc>(loc)) {
-    if (!llvm::is_contained(names, name.getName().str()))
-      names.push_back(name.getName().str());
-  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
-    for (Location inner : fused.getLocations())
-      collectNames(inner, names);
-  }
-}
-
 void Compilation::describeSteps() {
   module->walk([&](plan::DispatchOp dispatch) {
-    StepReport step{dispatch.getKernel().str(), {}};
-    collectNames(dispatch.getLoc(), step.nodes);
-    result.steps.push_back(std::move(step));
+    result.steps.push_back({dispatch.getKernel().str(), sourceNames(dispatch.getLoc())});
   });
-  module->walk([&](plan::EntryOp entry) {
-    if (auto memory = entry->getAttrOfType<DictionaryAttr>("plan.arena")) {
-      result.arenaPeak = memory.getAs<IntegerAttr>("peak").getInt();
-      result.arenaBound = memory.getAs<IntegerAttr>("bound").getInt();
-    }
+  module->walk([&](plan::BodyOp body) {
+    result.arenaPeak = body.getArenaPeak();
+    result.arenaBound = body.getArenaBound();
   });
 }
 

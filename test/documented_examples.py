@@ -3,7 +3,10 @@
 Standard input is what mlir-tblgen -gen-op-doc or -gen-pass-doc prints. Every op and pass must have an example; what stands before and
 after a line "// becomes .." are two. An example may use values that it does not define: they become arguments, with the types that
 the op's own type list gives. Lines that declare functions go before the function.
+
+With --plan, the examples are the contents of a plan's body, in which %x, %y, %flag and %count are inputs and an output, or whole entries.
 """
+import argparse
 import re
 import sys
 
@@ -54,7 +57,24 @@ def as_function(name, example):
     return "\n".join([*declarations, f"func.func @{name}({signature}) {{", *body, "  return", "}"])
 
 
+def as_body(name, example):
+    """An entry around buffers and steps; entries as they are, under a name of their own."""
+    if example.lstrip().startswith("plan.entry"):
+        return re.sub(r"plan.entry @\w+", f"plan.entry @{name}", example)
+    boundary = [
+        '%x = plan.input 0 "x" : f32 [#graph.expr<"N">]',
+        '%flag = plan.input 1 "flag" : i1 []',
+        '%count = plan.input 2 "count" : i64 []',
+        '%y = plan.output 0 "y" : f32 [#graph.expr<"N">]',
+    ]
+    head = [f"plan.entry @{name} symbols {{N = array<i64: 0, 64>}} {{", 'plan.body "cpu" devices [#plan.device<"cpu", cpu>] {']
+    return "\n".join([*head, *boundary, example, "}", "}"])
+
+
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--plan", action="store_true")
+    frame = as_body if parser.parse_args().plan else as_function
     sections = re.split(r"^### `", sys.stdin.read(), flags=re.M)[1:]
     if not sections:
         sys.exit("no documentation on standard input")
@@ -65,7 +85,7 @@ def main():
             sys.exit(f"{name} has no example")
         parts = [part for example in examples for part in re.split(r"^ *// becomes.*\n", example, flags=re.M)]
         for i, part in enumerate(parts):
-            print(as_function(f"{re.sub(r'[^a-z]', '_', name)}_{i}", part))
+            print(frame(f"{re.sub(r'[^a-z]', '_', name)}_{i}", part))
 
 
 main()

@@ -37,7 +37,7 @@ uint32_t FrameWriter::index(DimExpr expr) {
   if (auto value = expr.asConstant()) {
     result = push(plan::ExprOp::CONST, *value);
   } else if (expr.kind() == DimExpr::Kind::Symbol) {
-    result = push(plan::ExprOp::SYM, symbolIndex.lookup(expr.symbolName()));
+    result = push(plan::ExprOp::SYM, symbol(expr.symbolName()));
   } else {
     SmallVector<DimExpr, 2> operands = expr.operands();
     result = index(operands.front());

@@ -14,6 +14,10 @@ public:
   /// Names symbol number `symbols()`.
   void addSymbol(llvm::StringRef name) { symbolIndex.try_emplace(name, symbolIndex.size()); }
   bool hasSymbol(llvm::StringRef name) const { return symbolIndex.contains(name); }
+  uint32_t symbol(llvm::StringRef name) const {
+    assert(hasSymbol(name) && "symbols are added before they are used");
+    return symbolIndex.lookup(name);
+  }
   /// Index of `expr` in the list. All its symbols must have been added.
   uint32_t index(graph::DimExpr expr);
   uint32_t constant(mlir::MLIRContext *context, int64_t value) { return index(graph::DimExpr::constant(context, value)); }

@@ -20,7 +20,7 @@ struct ArtifactOrigin {
   std::vector<std::pair<std::string, std::string>> options;
 };
 
-/// Writes the one `plan.entry` of `module`, with the kernels of `images`, to `path`. Constants are packed as they are written. Reports
+/// Writes the entries of `module`, with the kernels of `images`, to `path`. Constants are packed as they are written. Reports
 /// problems as diagnostics; no file is left behind then.
 mlir::FailureOr<ArtifactInfo> writeArtifact(mlir::ModuleOp module, llvm::ArrayRef<CompiledImage> images,
                                             const ArtifactOrigin &origin, const std::string &path);

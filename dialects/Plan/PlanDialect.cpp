@@ -1,15 +1,18 @@
-// Registration of the plan dialect.
+// Registration of the plan dialect; its attributes.
 #include "dialects/Plan/Plan.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 #include "dialects/Plan/PlanDialect.cpp.inc"
+#include "dialects/Plan/PlanEnums.cpp.inc"
+#include "dialects/Plan/PlanInterfaces.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Plan/PlanTypes.cpp.inc"
-#define GET_OP_CLASSES
-#include "dialects/Plan/PlanOps.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Plan/PlanAttrs.cpp.inc"
 
 namespace llmc::plan {
 
@@ -18,20 +21,32 @@ void PlanDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "dialects/Plan/PlanTypes.cpp.inc"
       >();
-  addOperations<
-#define GET_OP_LIST
-#include "dialects/Plan/PlanOps.cpp.inc"
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Plan/PlanAttrs.cpp.inc"
       >();
+  registerBodyOps();
+  registerBufferOps();
+  registerStepOps();
 }
 
-graph::DimExpr byteSize(Type element, ArrayAttr dims) {
-  return graph::productOf(dims.getContext(), graph::dimsOf(dims)) * graph::elementBytes(element);
+LogicalResult ArenaAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t, SpaceEnum, int64_t alignment) {
+  if (alignment <= 0 || !llvm::isPowerOf2_64(alignment))
+    return emitError() << "alignment " << alignment << " is not a power of two";
+  return success();
 }
 
-Value rootOf(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewOp>())
-    buffer = view.getParent();
-  return buffer;
+LogicalResult GuardAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::ExprAttr, CmpEnum cmp, int64_t bound) {
+  if (cmp == CmpEnum::Divisible && bound <= 0)
+    return emitError() << "nothing is divisible by " << bound;
+  return success();
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t, ArrayAttr wait, ArrayAttr signal) {
+  for (ArrayAttr points : {wait, signal})
+    if (points && !llvm::all_of(points, llvm::IsaPred<PointAttr>))
+      return emitError() << "waits for and signals #plan.point only, got " << points;
+  return success();
 }
 
 } // namespace llmc::plan

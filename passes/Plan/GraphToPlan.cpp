@@ -20,6 +20,7 @@ public:
 private:
   LogicalResult convert(Operation *op);
   LogicalResult bindResults(graph::DispatchOp dispatch);
+  void addChecks();
   void bindOutputs();
   void copyUnboundOutputs();
   ArrayAttr dims(Value value) { return graph::dimsAttr(b.getContext(), analysis.dims(value)); }
@@ -74,11 +75,11 @@ LogicalResult Planner::bindResults(graph::DispatchOp dispatch) {
   SmallVector<Value> bindings = llvm::map_to_vector(dispatch.getInputs(), [&](Value input) { return buffers.lookup(input); });
   for (Value result : dispatch.getResults()) {
     if (!buffers.contains(result))
-      buffers[result] = plan::ArenaOp::create(b, dispatch.getLoc(), element(result), dims(result), IntegerAttr());
+      buffers[result] = plan::ArenaOp::create(b, dispatch.getLoc(), element(result), dims(result));
     bindings.push_back(buffers[result]);
   }
   plan::DispatchOp::create(b, dispatch.getLoc(), dispatch.getCalleeAttr(), bindings, b.getI64IntegerAttr(dispatch.getNumResults()),
-                           dispatch.getSizes());
+                           dispatch.getSizes(), plan::ScheduleAttr());
   return success();
 }
 
@@ -98,22 +99,30 @@ LogicalResult Planner::convert(Operation *op) {
   return op->emitError() << op->getName() << " can not run: it is neither a dispatch nor a view";
 }
 
+/// What shape inference could not prove: pairs of sizes that must be equal.
+void Planner::addChecks() {
+  auto checks = function->getAttrOfType<ArrayAttr>(checksAttrName);
+  for (Attribute check : checks ? checks.getValue() : ArrayRef<Attribute>()) {
+    auto parts = cast<ArrayAttr>(check);
+    graph::DimExpr difference = graph::DimExpr(parts[0]) - graph::DimExpr(parts[1]);
+    auto guard = plan::GuardAttr::get(b.getContext(), difference.attribute(), plan::CmpEnum::Eq, 0);
+    plan::CheckOp::create(b, function.getLoc(), guard, cast<StringAttr>(parts[2]), plan::ScheduleAttr());
+  }
+}
+
 LogicalResult Planner::run() {
   if (analysis.failed())
     return failure();
   b.setInsertionPoint(function);
   auto symbols = function->getAttrOfType<DictionaryAttr>(symbolsAttrName);
   auto entry = plan::EntryOp::create(b, function.getLoc(), function.getNameAttr(), symbols ? symbols : b.getDictionaryAttr({}));
-  b.setInsertionPointToStart(&entry.getBody().emplaceBlock());
+  b.setInsertionPointToStart(&entry.getBodies().emplaceBlock());
+  auto cpu = plan::DeviceAttr::get(b.getContext(), "cpu", plan::DeviceKindEnum::Cpu, 0);
+  b.setInsertionPointToStart(&plan::BodyOp::create(b, function.getLoc(), "cpu", cpu).getSteps().front());
   for (auto [index, argument] : llvm::enumerate(function.getArguments()))
     buffers[argument] = plan::InputOp::create(b, argument.getLoc(), index, boundaryName(function.getArgAttrsAttr(), index, "input"),
                                               element(argument), dims(argument));
-  if (auto checks = function->getAttrOfType<ArrayAttr>(checksAttrName))
-    for (Attribute check : checks) {
-      auto parts = cast<ArrayAttr>(check);
-      plan::CheckOp::create(b, function.getLoc(), cast<graph::ExprAttr>(parts[0]), cast<graph::ExprAttr>(parts[1]),
-                            cast<StringAttr>(parts[2]));
-    }
+  addChecks();
   bindOutputs();
   for (Operation &op : function.getBody().front().without_terminator())
     if (failed(convert(&op)))

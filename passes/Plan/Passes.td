@@ -16,9 +16,11 @@ def GraphToPlanPass : Pass<"graph-to-plan", "::mlir::ModuleOp"> {
     }
     // becomes
     plan.entry @main symbols {} {
-      %0 = plan.input 0 "x" : f32 [#graph.expr<"4">]
-      %1 = plan.output 0 "y" : f32 [#graph.expr<"4">]
-      plan.dispatch @relu_0(%0, %1) writes 1 scalars []
+      plan.body "cpu" devices [#plan.device<"cpu", cpu>] {
+        %0 = plan.input 0 "x" : f32 [#graph.expr<"4">]
+        %1 = plan.output 0 "y" : f32 [#graph.expr<"4">]
+        plan.dispatch @relu_0(%0, %1) writes 1 scalars []
+      }
     }
     ```
   }];
@@ -28,9 +30,10 @@ def GraphToPlanPass : Pass<"graph-to-plan", "::mlir::ModuleOp"> {
 def PlanMemoryPass : Pass<"plan-memory", "::llmc::plan::EntryOp"> {
   let summary = "Place buffers of static size in the arena";
   let description = [{
-    If every arena buffer has a static size, each gets an offset such that no two live at once overlap; the entry's attribute
-    `plan.arena` then holds the peak and its lower bound (the most bytes live at once). Otherwise the runtime runs the same planner for
-    each new shape.
+    If every arena buffer of a body has a static size, each gets an offset such that no two live at once overlap; the body's attributes
+    `arena_peak` and `arena_bound` then hold the peak and its lower bound (the most bytes live at once), summed over its arenas.
+    Otherwise the runtime runs the same planner for each new shape. A buffer used inside a loop or branch, but not of it, is live for
+    all of that loop or branch.
     ```mlir
     %1 = plan.arena f32 [#graph.expr<"4">]
     // becomes

@@ -1,7 +1,7 @@
-// Lifetimes and offsets of arena buffers.
+// Offsets of arena buffers.
+#include "passes/Plan/Lifetimes.h"
 #include "passes/Plan/Passes.h"
 #include "runtime/plan/ArenaPlanner.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -10,41 +10,44 @@ namespace llmc {
 #include "passes/Plan/Passes.h.inc"
 namespace {
 
-/// What every CPU kernel may assume of arena buffers.
-constexpr int64_t arenaAlignment = 64;
+/// The buffers in one arena of a body.
+struct ArenaContents {
+  SmallVector<plan::ArenaOp> ops;
+  SmallVector<ArenaItem> items;
+};
 
 struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    llvm::MapVector<Operation *, ArenaItem> items;
-    uint32_t step = 0;
-    for (Operation &op : getOperation().getBody().front()) {
-      if (!isa<plan::DispatchOp, plan::CopyOp>(op))
-        continue;
-      for (Value buffer : op.getOperands())
-        if (auto arena = plan::rootOf(buffer).getDefiningOp<plan::ArenaOp>())
-          use(items, arena, step);
-      ++step;
-    }
-    if (llvm::any_of(items, [](auto &item) { return item.second.size < 0; }))
-      return; // sizes are known at run time only
-    SmallVector<ArenaItem> list = llvm::map_to_vector(items, [](auto &item) { return item.second; });
-    ArenaPlan placed = planArena(list);
-    Builder b(&getContext());
-    for (auto [item, offset] : llvm::zip_equal(items, placed.offsets))
-      cast<plan::ArenaOp>(item.first).setOffset(offset);
-    getOperation()->setAttr("plan.arena", b.getDictionaryAttr({b.getNamedAttr("peak", b.getI64IntegerAttr(placed.peak)),
-                                                               b.getNamedAttr("bound", b.getI64IntegerAttr(placed.lowerBound))}));
+    for (auto body : getOperation().getBodies().front().getOps<plan::BodyOp>())
+      planBody(body);
   }
 
-  static void use(llvm::MapVector<Operation *, ArenaItem> &items, plan::ArenaOp arena, uint32_t step) {
-    auto [place, isNew] = items.try_emplace(arena);
-    if (isNew) {
-      int64_t size = plan::byteSize(arena.getElement(), arena.getDims()).asConstant().value_or(-1);
-      place->second = {size, step, step, arenaAlignment};
+  static void planBody(plan::BodyOp body) {
+    SmallVector<plan::ArenaAttr> arenas = body.arenaList();
+    SmallVector<ArenaContents> contents(arenas.size());
+    Lifetimes lifetimes(body);
+    for (auto [root, time] : lifetimes.roots()) {
+      auto arena = root.getDefiningOp<plan::ArenaOp>();
+      if (!arena)
+        continue;
+      std::optional<int64_t> size = plan::byteSize(arena.getElement(), arena.getDims()).asConstant();
+      if (!size)
+        return; // sizes are known at run time only
+      contents[arena.getArena()].ops.push_back(arena);
+      contents[arena.getArena()].items.push_back({*size, time.first, time.last, arenas[arena.getArena()].getAlignment()});
     }
-    place->second.lastStep = step;
+    int64_t peak = 0, bound = 0;
+    for (ArenaContents &arena : contents) {
+      ArenaPlan placed = planArena(arena.items);
+      for (auto [op, offset] : llvm::zip_equal(arena.ops, placed.offsets))
+        op.setOffset(offset);
+      peak += placed.peak;
+      bound += placed.lowerBound;
+    }
+    body.setArenaPeak(peak);
+    body.setArenaBound(bound);
   }
 };
 

@@ -2,6 +2,7 @@
 
 // The last result is made in the caller's buffer, through a view too; the one between lies in the arena.
 // CHECK-LABEL: plan.entry @main symbols {}
+// CHECK: plan.body "cpu" devices [#plan.device<"cpu", cpu>]
 // CHECK: %[[X:.*]] = plan.input 0 "x" : f32 [#graph.expr<"4">]
 // CHECK: %[[Y:.*]] = plan.output 0 "y" : f32 [#graph.expr<"2">, #graph.expr<"2">]
 // CHECK: %[[V:.*]] = plan.view %[[Y]] from <"0"> : f32 [#graph.expr<"4">]
@@ -36,4 +37,15 @@ func.func private @k(%x: tensor<4xf32> {graph.sizes = array<i64: 4>}) -> (tensor
 func.func @copies(%x: tensor<4xf32> {graph.dims = [#graph.expr<"4">]}) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %0 = graph.dispatch @k(%x) sizes [] dims [[#graph.expr<"4">]] : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %0, %x : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// What shape inference could not prove is checked before all else.
+// CHECK-LABEL: plan.entry @checks
+// CHECK: plan.check <<"M + (-1 * N)"> eq 0> "rows differ"
+// CHECK: plan.copy
+func.func @checks(%x: tensor<?xf32> {graph.dims = [#graph.expr<"N">]}, %y: tensor<?xf32> {graph.dims = [#graph.expr<"M">]}) -> tensor<?xf32>
+    attributes {graph.checks = [[#graph.expr<"M">, #graph.expr<"N">, "rows differ"]]} {
+  return %x : tensor<?xf32>
 }
