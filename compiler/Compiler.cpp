@@ -1,5 +1,6 @@
 // The phases, one after another.
 #include "compiler/Compiler.h"
+#include "compiler/Codegen/Cpu/InPlace.h"
 #include "compiler/Emit/SourceNames.h"
 #include "compiler/EncodeConstants.h"
 #include "compiler/Import/OnnxProto.h"
@@ -122,6 +123,7 @@ LogicalResult Compilation::generateCode() {
 void Compilation::describeSteps() {
   module->walk([&](plan::DispatchOp dispatch) {
     result.steps.push_back({dispatch.getKernel().str(), sourceNames(dispatch.getLoc())});
+    result.inPlaceSteps += dispatch.isInPlace();
   });
   module->walk([&](plan::BodyOp body) {
     result.arenaPeak = body.getArenaPeak();
@@ -169,6 +171,7 @@ std::optional<CompileResult> Compilation::run() {
     if (failed(runPasses(Phase::Dispatch)))
       return failure();
     encodeConstants(*module);
+    cpu::markInPlace(*module);
     return success();
   };
   if (failed(phase("dispatch", dispatch)))

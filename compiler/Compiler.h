@@ -52,6 +52,7 @@ struct CompileResult {
   std::vector<KernelInfo> kernels; // of the first level
   std::vector<StepReport> steps;
   std::optional<int64_t> arenaPeak, arenaBound; // bytes, if all sizes are static
+  int64_t inPlaceSteps = 0;                     // that write a result over an input
   /// Kernels that no generated code exists for.
   std::vector<std::string> fallbacks() const;
 };

@@ -19,7 +19,7 @@ std::string reportJson(const CompileOptions &options, const CompileResult &resul
     fallbacks.push_back(name);
   for (const std::string &level : result.levels)
     levels.push_back(level);
-  Object memory;
+  Object memory{{"in_place_steps", result.inPlaceSteps}};
   if (result.arenaPeak) {
     memory["peak_bytes"] = *result.arenaPeak;
     memory["lower_bound_bytes"] = *result.arenaBound;

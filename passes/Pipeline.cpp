@@ -58,6 +58,7 @@ static void addDispatchPhase(OpPassManager &passes, int optimisation) {
 /// Where it lies and when it runs.
 static void addPlanPhase(OpPassManager &passes) {
   passes.addPass(createGraphToPlanPass());
+  passes.addPass(createPlanInPlacePass());
   passes.nest<plan::EntryOp>().addPass(createPlanMemoryPass());
 }
 

@@ -39,8 +39,11 @@ static std::unique_ptr<plan::ExportT> writeExport(func::FuncOp dispatch, FrameWr
   for (size_t i = 0; i < tensors; ++i)
     bind(dispatch.getArgumentTypes()[i], dispatch.getArgAttrOfType<DenseI64ArrayAttr>(i, "graph.sizes"),
          dispatch.getArgAttrOfType<StringAttr>(i, "graph.encoding"), plan::Access::READ);
-  for (auto [i, type] : llvm::enumerate(dispatch.getResultTypes()))
+  for (auto [i, type] : llvm::enumerate(dispatch.getResultTypes())) {
     bind(type, cast<DenseI64ArrayAttr>(dispatch.getResultAttr(i, "graph.sizes")), {}, plan::Access::WRITE);
+    if (auto replaced = dispatch.getResultAttrOfType<IntegerAttr>(i, "graph.replaces"))
+      exported->bindings.back()->in_place_with = replaced.getInt();
+  }
   return exported;
 }
 

@@ -15,7 +15,7 @@ namespace {
 FailureOr<CompiledKernel> emitKernel(func::FuncOp dispatch, ModuleOp target, const CpuLevel &level) {
   const cpu::KernelTemplate *kernelTemplate = cpu::findTemplate(dispatch);
   if (!kernelTemplate)
-    return failure();
+    return dispatch.emitError("no kernel template takes this dispatch");
   cpu::KernelBuilder kb(dispatch, target, level);
   if (failed(kernelTemplate->emit(kb)) || kb.broken)
     return failure();

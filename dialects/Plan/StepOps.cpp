@@ -51,6 +51,11 @@ LogicalResult DispatchOp::verify() {
   return success();
 }
 
+bool DispatchOp::isInPlace() {
+  auto roots = llvm::map_range(inputs(), rootOf);
+  return llvm::any_of(outputs(), [&](Value output) { return llvm::is_contained(roots, rootOf(output)); });
+}
+
 LogicalResult CopyOp::verify() { return verifyWritable(*this, getTarget()); }
 
 LogicalResult FillOp::verify() {

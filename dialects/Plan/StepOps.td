@@ -25,6 +25,8 @@ def Plan_DispatchOp : Plan_StepOp<"dispatch",
   let extraClassDeclaration = [{
     ::mlir::OperandRange inputs() { return getBuffers().drop_back(getWritten()); }
     ::mlir::OperandRange outputs() { return getBuffers().take_back(getWritten()); }
+    /// Whether it writes where it reads.
+    bool isInPlace();
   }];
   let hasVerifier = 1;
 }

@@ -27,6 +27,41 @@ def GraphToPlanPass : Pass<"graph-to-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::llmc::plan::PlanDialect"];
 }
 
+def PlanInPlacePass : Pass<"plan-in-place", "::mlir::ModuleOp"> {
+  let summary = "Write results over inputs that die";
+  let description = [{
+    A result whose kernel allows it (`graph.may_replace` on the result of the dispatch function) becomes a view of an input, if both lie
+    in the same arena, have equal sizes, fixed or symbolic, and no later step uses the input. Buffers of the caller and constants stay
+    as they are. A kernel takes the same input at all steps: the one that most of them can take, which `graph.replaces` then names.
+    ```mlir
+    plan.entry @main symbols {} {
+      plan.body "cpu" devices [#plan.device<"cpu", cpu>] {
+        %0 = plan.input 0 "x" : f32 [#graph.expr<"4">]
+        %1 = plan.output 0 "y" : f32 [#graph.expr<"4">]
+        %2 = plan.arena f32 [#graph.expr<"4">]
+        %3 = plan.arena f32 [#graph.expr<"4">]
+        plan.dispatch @relu_0(%0, %2) writes 1 scalars []
+        plan.dispatch @relu_0(%2, %3) writes 1 scalars []
+        plan.dispatch @relu_0(%3, %1) writes 1 scalars []
+      }
+    }
+    // becomes
+    plan.entry @main symbols {} {
+      plan.body "cpu" devices [#plan.device<"cpu", cpu>] {
+        %0 = plan.input 0 "x" : f32 [#graph.expr<"4">]
+        %1 = plan.output 0 "y" : f32 [#graph.expr<"4">]
+        %2 = plan.arena f32 [#graph.expr<"4">]
+        %3 = plan.view %2 from <"0"> : f32 [#graph.expr<"4">]
+        plan.dispatch @relu_0(%0, %2) writes 1 scalars []
+        plan.dispatch @relu_0(%2, %3) writes 1 scalars []
+        plan.dispatch @relu_0(%3, %1) writes 1 scalars []
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::llmc::plan::PlanDialect"];
+}
+
 def PlanMemoryPass : Pass<"plan-memory", "::llmc::plan::EntryOp"> {
   let summary = "Place buffers of static size in the arena";
   let description = [{

@@ -134,8 +134,9 @@ public:
       blocks.push_back(block(b));
     for (uint32_t i = 0; i < body.buffers()->size(); ++i)
       buffers.push_back(buffer(i));
-    return {{"name", body.name()->str()},        {"priority", body.priority()}, {"guards", guards},
-            {"arena_bound", body.arena_bound()}, {"buffers", buffers},          {"blocks", blocks}};
+    return {{"name", body.name()->str()},        {"priority", body.priority()},         {"guards", guards},
+            {"arena_bound", body.arena_bound()}, {"in_place_steps", numInPlaceSteps()}, {"buffers", buffers},
+            {"blocks", blocks}};
   }
 
   Json dims(const Vector<uint32_t> *list, uint32_t block) const {
@@ -148,6 +149,32 @@ public:
 private:
   std::string guard(const plan::Guard &guard, uint32_t block) const {
     return concat(frames[block][guard.expr()], " ", spelling(guard.cmp()), " ", guard.bound());
+  }
+
+  uint32_t rootOf(uint32_t buffer) const {
+    while (body.buffers()->Get(buffer)->kind() == plan::BufKind::VIEW)
+      buffer = body.buffers()->Get(buffer)->parent();
+    return buffer;
+  }
+
+  /// Whether a written binding lies on the input that its kernel allows it to lie on.
+  bool isInPlace(const plan::Dispatch &dispatch) const {
+    const auto &bindings =
+        *plan.executables()->Get(dispatch.executable())->exports()->Get(dispatch.export_index())->bindings();
+    for (uint32_t i = 0; i < bindings.size(); ++i)
+      if (uint32_t with = bindings.Get(i)->in_place_with();
+          with != kNone && rootOf(dispatch.buffers()->Get(i)) == rootOf(dispatch.buffers()->Get(with)))
+        return true;
+    return false;
+  }
+
+  uint32_t numInPlaceSteps() const {
+    uint32_t steps = 0;
+    for (const plan::Block *block : *body.blocks())
+      for (const plan::Step *step : *block->steps())
+        if (const plan::Dispatch *dispatch = step->body_as_Dispatch())
+          steps += isInPlace(*dispatch);
+    return steps;
   }
 
   /// As in `%3 sum`.

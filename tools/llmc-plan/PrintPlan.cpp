@@ -54,6 +54,8 @@ private:
       const char *separator = "";
       for (const Json &binding : exported["bindings"]) {
         out << separator << plain(binding["access"]) << " [" << plain(binding["extent"]) << ']';
+        if (binding.contains("in_place_with"))
+          out << " over " << binding["in_place_with"];
         separator = ", ";
       }
       out << "; " << exported["scalars"] << " scalars)\n";
@@ -72,7 +74,10 @@ private:
 
   void printBody(const Json &body) {
     out << "  body '" << plain(body["name"]) << "'" << (body["guards"].empty() ? "" : " if ")
-        << join(body["guards"], " and ") << '\n';
+        << join(body["guards"], " and ") << ": ";
+    if (body["arena_bound"] != 0)
+      out << "arena of " << body["arena_bound"] << " bytes, ";
+    out << body["in_place_steps"] << " steps in place\n";
     for (const Json &buffer : body["buffers"]) {
       out << "    " << plain(buffer["name"]) << ": " << plain(buffer["kind"]) << ' ' << tensorType(buffer) << ", "
           << plain(buffer["bytes"]) << " bytes";

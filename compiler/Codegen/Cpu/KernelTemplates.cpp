@@ -8,16 +8,16 @@ namespace llmc::cpu {
 namespace {
 
 constexpr KernelTemplate kTemplates[] = {
-    {"contraction", hasContraction, emitContraction},
-    {"conv", hasConv, emitConv},
-    {"depthwise", hasDepthwise, emitDepthwise},
-    {"pool", hasPool, emitPool},
-    {"sizes", isSizes, emitSizes},
-    {"elementwise", isElementwise, emitElementwise},
-    {"rows", isRowGroup, emitRowGroup},
-    {"gather", isGather, emitGather},
-    {"pad", isPad, emitPad},
-    {"reference", isReference, emitReference},
+    {"contraction", InPlace::Elements, hasContraction, emitContraction},
+    {"conv", InPlace::Elements, hasConv, emitConv},
+    {"depthwise", InPlace::Elements, hasDepthwise, emitDepthwise},
+    {"pool", InPlace::Elements, hasPool, emitPool},
+    {"sizes", InPlace::Never, isSizes, emitSizes},
+    {"elementwise", InPlace::Elements, isElementwise, emitElementwise},
+    {"rows", InPlace::Rows, isRowGroup, emitRowGroup},
+    {"gather", InPlace::Never, isGather, emitGather},
+    {"pad", InPlace::Never, isPad, emitPad},
+    {"reference", InPlace::Never, isReference, emitReference},
 };
 
 constexpr int64_t kGrainCycles = 30'000; // 10 us at 3 GHz
@@ -28,7 +28,6 @@ const KernelTemplate *findTemplate(func::FuncOp dispatch) {
   for (const KernelTemplate &candidate : kTemplates)
     if (candidate.accepts(dispatch))
       return &candidate;
-  dispatch.emitError("no kernel template takes this dispatch");
   return nullptr;
 }
 

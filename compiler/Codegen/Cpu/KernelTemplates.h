@@ -6,14 +6,22 @@
 
 namespace llmc::cpu {
 
+/// How a kernel reads an argument whose element i goes into element i of a result, when the result is written over it.
+enum class InPlace {
+  Never,    // in any order: the result needs bytes of its own
+  Elements, // element i before it writes element i, in the same work item, and never again
+  Rows      // also the rest of the row: all of it before it writes the row, in the same work item
+};
+
 struct KernelTemplate {
   llvm::StringRef name; // for reports
+  InPlace inPlace;
   bool (*accepts)(mlir::func::FuncOp dispatch);
   /// Emits the whole kernel, its costs included; fails with an error.
   llvm::LogicalResult (*emit)(KernelBuilder &kb);
 };
 
-/// The template for `dispatch`: the first of a fixed list that accepts it. Null, with an error, if none does.
+/// The template for `dispatch`: the first of a fixed list that accepts it. Null if none does.
 const KernelTemplate *findTemplate(mlir::func::FuncOp dispatch);
 
 // One file each.

@@ -13,11 +13,11 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// z[i] = x[i] + y[i], and flag = x[0] < limit.
+/// z[i] = x[i] + y[i], which may lie on x, and flag = x[0] < 10.
 constexpr char kKernels[] = R"(
 #id = affine_map<(d0) -> (d0)>
 func.func private @add(%a: tensor<?xf32> {graph.sizes = array<i64: -1>}, %b: tensor<?xf32> {graph.sizes = array<i64: -1>},
-                       %n: index) -> (tensor<?xf32> {graph.sizes = array<i64: -1>}) attributes {graph.dispatch} {
+                       %n: index) -> (tensor<?xf32> {graph.sizes = array<i64: -1>, graph.replaces = 0 : i64}) attributes {graph.dispatch} {
   %init = tensor.empty(%n) : tensor<?xf32>
   %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
       ins(%a, %b : tensor<?xf32>, tensor<?xf32>) outs(%init : tensor<?xf32>) {
@@ -59,6 +59,7 @@ protected:
 
   void load(const std::string &text) {
     ASSERT_TRUE(write(text));
+    session.reset();
     plan.emplace(path);
     session.emplace(*plan);
   }
@@ -250,6 +251,29 @@ TEST_F(PlanWriterTest, StatesAreWrittenAndThisRuntimeSaysThatItHasNone) {
     EXPECT_EQ(error.status(), LLMC_INCOMPATIBLE);
     EXPECT_NE(std::string(error.what()).find("keeps no state"), std::string::npos) << error.what();
   }
+}
+
+TEST_F(PlanWriterTest, AResultLiesOnTheInputThatItsKernelNames) {
+  std::string body = R"(plan.entry @main symbols {{N = array<i64: 0, 100000>} {{
+    plan.body "cpu" devices [#plan.device<"cpu", cpu>] {{
+      %x = plan.input 0 "x" : f32 [#graph.expr<"N">]
+      %y = plan.output 0 "y" : f32 [#graph.expr<"N">]
+      %a = plan.arena f32 [#graph.expr<"N">]
+      %b = plan.view %a from <"0"> : f32 [#graph.expr<"N">]
+      plan.copy %x to %a
+      plan.dispatch @add({0}) writes 1 scalars [#graph.expr<"N">]
+      plan.copy %b to %y
+    }
+  })";
+  Floats x(100000), expected(x.size());
+  for (size_t i = 0; i < x.size(); ++i)
+    expected[i] = 2 * (x[i] = static_cast<float>(i));
+  load(llvm::formatv(body.c_str(), "%a, %x, %b"));
+  session->setInput<float>("x", {100000}, x);
+  EXPECT_EQ(run(), expected);
+  load(llvm::formatv(body.c_str(), "%x, %a, %b"));
+  session->setInput<float>("x", {100000}, x);
+  EXPECT_THROW(run(), Error) << "the kernel may replace its first input only";
 }
 
 TEST_F(PlanWriterTest, AKernelWithoutCodeIsAnError) {
