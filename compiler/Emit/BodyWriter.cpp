@@ -80,16 +80,16 @@ void BodyWriter::writeBoundary(Frame &frame) {
 }
 
 /// A symbol of `frame` whose value is that of `value` in the frame around it.
-DimExpr BodyWriter::passArgument(Frame &frame, StringRef name, DimExpr value) {
+DimExpr BodyWriter::passArgument(Frame &frame, StringRef name, DimExpr value, int64_t lowest) {
   plan::SymbolT symbol;
   symbol.source = plan::SymbolSource::FRAME_ARGUMENT;
-  symbol.lo = INT64_MIN;
+  symbol.lo = lowest;
   addSymbol(frame, name, std::move(symbol));
   frame.arguments.emplace_back(value, DimExpr::symbol(op.getContext(), name));
   return frame.arguments.back().second;
 }
 
-/// `expr` of `owner`, a frame around `frame`, as an expression of `frame`: what is not constant is handed over as an argument.
+/// `expr`, a size of `owner`, a frame around `frame`, as an expression of `frame`: what is not constant is handed over as an argument.
 DimExpr BodyWriter::seenFrom(Frame &frame, Frame &owner, DimExpr expr) {
   if (&frame == &owner || expr.asConstant())
     return expr;
@@ -97,7 +97,7 @@ DimExpr BodyWriter::seenFrom(Frame &frame, Frame &owner, DimExpr expr) {
   for (auto &[passed, symbol] : frame.arguments)
     if (passed == value)
       return symbol;
-  return passArgument(frame, "outer (" + value.str() + ")", value);
+  return passArgument(frame, "outer (" + value.str() + ")", value, 0);
 }
 
 std::vector<uint32_t> BodyWriter::dimIndices(Frame &frame, ArrayAttr dims) {

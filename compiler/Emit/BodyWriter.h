@@ -41,7 +41,7 @@ private:
   mlir::LogicalResult writeBlock(mlir::Block &block, Frame &frame);
 
   void addSymbol(Frame &frame, llvm::StringRef name, plan::SymbolT symbol);
-  graph::DimExpr passArgument(Frame &frame, llvm::StringRef name, graph::DimExpr value);
+  graph::DimExpr passArgument(Frame &frame, llvm::StringRef name, graph::DimExpr value, int64_t lowest);
   graph::DimExpr seenFrom(Frame &frame, Frame &owner, graph::DimExpr expr);
   std::vector<uint32_t> dimIndices(Frame &frame, mlir::ArrayAttr dims);
   uint32_t exprIndex(Frame &frame, graph::ExprAttr expr);

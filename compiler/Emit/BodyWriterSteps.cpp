@@ -20,7 +20,7 @@ static std::vector<plan::Point> pointsOf(ArrayAttr points) {
 LogicalResult BodyWriter::writeInner(Block &block, DictionaryAttr arguments, Frame &frame) {
   frames[&block] = &frame;
   for (auto &[name, value] : plan::frameArguments(arguments))
-    passArgument(frame, name, value);
+    passArgument(frame, name, value, INT64_MIN);
   writeReadSymbols(block, frame);
   return writeBlock(block, frame);
 }

@@ -1,9 +1,9 @@
 // Plans given as text, written as artifacts and run: each structure that the compiler's own plans may have.
-#include "compiler/Emit/PlanWriter.h"
 #include "llmc/llmc.hpp"
 #include "llvm/Support/FormatVariadic.h"
-#include "mlir/Parser/Parser.h"
-#include "test/compiler/Codegen/KernelHarness.h"
+#include "mlir/IR/MLIRContext.h"
+#include "test/compiler/Emit/PlanText.h"
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 using namespace mlir;
@@ -42,19 +42,13 @@ func.func private @below_ten(%a: tensor<1xf32> {graph.sizes = array<i64: 1>}) ->
 
 class PlanWriterTest : public ::testing::Test {
 protected:
+  PlanWriterTest() { loadPlanTextDialects(context); }
   ~PlanWriterTest() override { unlink(path.c_str()); }
 
-  /// Writes `text`, with the kernels above if it launches any. Nothing if it is refused.
-  std::optional<ArtifactInfo> write(const std::string &text) {
-    context->loadDialect<plan::PlanDialect>();
+  /// Writes `text`, with the kernels above if it launches any.
+  bool write(const std::string &text) {
     bool launches = text.find("plan.dispatch") != std::string::npos;
-    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(launches ? kKernels + text : text, context.get());
-    EXPECT_TRUE(module) << text;
-    std::vector<CompiledImage> images;
-    if (launches)
-      images.push_back(std::move(*compileForCpu(*module, *cantFail(findCpuLevel("native")), {})));
-    FailureOr<ArtifactInfo> info = writeArtifact(*module, images, {"test", {}}, path);
-    return failed(info) ? std::nullopt : std::optional(*info);
+    return succeeded(writePlanText(launches ? kKernels + text : text, "native", path, context));
   }
 
   void load(const std::string &text) {
@@ -70,7 +64,7 @@ protected:
     return {values.begin(), values.end()};
   }
 
-  std::unique_ptr<MLIRContext> context = createContext();
+  MLIRContext context;
   std::string path = ::testing::TempDir() + "plan-writer-" + std::to_string(getpid()) + ".llmc";
   std::optional<Plan> plan;
   std::optional<Session> session;
@@ -278,7 +272,7 @@ TEST_F(PlanWriterTest, AResultLiesOnTheInputThatItsKernelNames) {
 
 TEST_F(PlanWriterTest, AKernelWithoutCodeIsAnError) {
   std::string message;
-  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
   EXPECT_FALSE(write(R"(plan.entry @main symbols {} {
     plan.body "cpu" devices [#plan.device<"cpu", cpu>] {
       %y = plan.output 0 "y" : f32 [#graph.expr<"2">]
