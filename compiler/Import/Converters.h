@@ -30,6 +30,10 @@ const Converter *findConverter(llvm::StringRef op, int64_t version);
 
 // Steps that several converters share.
 mlir::Value reshapeLike(NodeContext &node, mlir::Value value, mlir::Value like);
+/// For axes that only the run shows, counted from the end if negative: per dim of `rank`, 1 if it is among them, else 0.
+graph::Dims chosenDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> axes, int64_t rank);
+/// The `count` dims whose entry of `stays` is 1, in order.
+graph::Dims keptDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> dims, llvm::ArrayRef<graph::DimExpr> stays, int64_t count);
 /// [0, 1 ... size - 1] of i64, for any size that is known, be it at run time.
 mlir::Value iota(NodeContext &node, graph::DimExpr size);
 /// A value of rank 1 as [1, size, 1, ...] of the given rank: one value per channel.

@@ -1,5 +1,6 @@
 // Picking, placing and ordering elements by data; running results; and what is made of indices: one-hot and identity matrices.
 #include "compiler/Import/Converters.h"
+#include "dialects/Graph/DimLogic.h"
 
 using namespace mlir;
 
@@ -16,6 +17,10 @@ Value iota(NodeContext &node, DimExpr size) {
 }
 
 namespace {
+
+Value unsqueezed(NodeContext &node, Value x, SmallVector<int64_t> axes) {
+  return axes.empty() ? x : node.create<UnsqueezeOp>({x}, {node.named("axes", axes)});
+}
 
 void gatherElements(NodeContext &node) {
   Value x = node.input(0), indices = node.input(1);
@@ -55,23 +60,69 @@ std::optional<int64_t> constantScalar(NodeContext &node, size_t i) {
   return std::nullopt;
 }
 
+/// x where column - row >= k (upper) or <= k, for a k that only the run shows.
+void triluAtRunTime(NodeContext &node, Value x, bool upper) {
+  std::optional<Dims> dims = node.knownDims(x, "Trilu");
+  Value k = node.input(1);
+  if (!dims)
+    return;
+  if (dims->size() < 2)
+    return node.fail("expects matrices, got rank " + Twine(dims->size()));
+  Value rows = unsqueezed(node, iota(node, dims->end()[-2]), {1});
+  Value distance = node.create<SubOp>({iota(node, dims->back()), rows});
+  Value keeps = upper ? node.create<GreaterEqualOp>({distance, k}) : node.create<LessEqualOp>({distance, k});
+  node.result(node.create<WhereOp>({keeps, x, node.scalar(x, 0)}));
+}
+
 void trilu(NodeContext &node) {
   SmallVector<NamedAttribute> attributes;
-  if (node.intAttribute("upper", 1))
+  bool upper = node.intAttribute("upper", 1) != 0;
+  if (upper)
     attributes.push_back(node.flag("upper"));
   Value x = node.input(0);
+  if (node.hasInput(1) && !node.isConstantInput(1))
+    return triluAtRunTime(node, x, upper);
   int64_t k = node.hasInput(1) ? constantScalar(node, 1).value_or(0) : 0;
   attributes.push_back(node.named("k", k));
   node.result(node.create<TriluOp>({x}, attributes));
 }
 
+/// Along an axis that only the run shows: x as [in front, along, behind].
+std::optional<Dims> aroundAxis(NodeContext &node, Value x) {
+  std::optional<Dims> axis = node.numbers(1), dims = node.knownDims(x, "a running result");
+  if (!axis || !dims)
+    return std::nullopt;
+  if (axis->size() != 1) {
+    node.fail("input 1 has " + Twine(axis->size()) + " elements, expected one");
+    return std::nullopt;
+  }
+  DimExpr one = node.number(1), passed = node.number(0);
+  Dims around(3, one);
+  for (auto [dim, isAxis] : llvm::zip_equal(*dims, chosenDims(node, *axis, dims->size()))) {
+    around[0] = around[0] * select(isAxis + passed, one, dim);
+    around[1] = around[1] * select(isAxis, dim, one);
+    around[2] = around[2] * select(passed, dim, one);
+    passed = passed + isAxis;
+  }
+  return around;
+}
+
 template <typename Op> void cumulative(NodeContext &node) {
   Value x = node.input(0);
-  std::optional<int64_t> axis = constantScalar(node, 1);
-  SmallVector<NamedAttribute> attributes = {node.named("axis", axis ? node.axis(*axis, node.rank(x)) : 0)};
+  SmallVector<NamedAttribute> attributes;
   for (StringRef name : {"exclusive", "reverse"})
     if (node.intAttribute(name, 0))
       attributes.push_back(node.flag(name));
+  if (node.hasInput(1) && !node.isConstantInput(1)) {
+    std::optional<Dims> around = aroundAxis(node, x), dims = node.knownDims(x, "a running result");
+    if (!around || !dims)
+      return;
+    attributes.push_back(node.named("axis", int64_t(1)));
+    Value y = node.create<Op>({node.create<ViewOp>({x}, {node.named("dims", *around)})}, attributes);
+    return node.result(node.create<ViewOp>({y}, {node.named("dims", *dims)}));
+  }
+  std::optional<int64_t> axis = constantScalar(node, 1);
+  attributes.push_back(node.named("axis", axis ? node.axis(*axis, node.rank(x)) : 0));
   node.result(node.create<Op>({x}, attributes));
 }
 
@@ -79,11 +130,10 @@ template <typename Op> void cumulative(NodeContext &node) {
 DimExpr countOfTopK(NodeContext &node) {
   if (node.version < 10)
     return node.number(node.intAttribute("k", 0));
-  Value k = node.input(1);
-  std::optional<Dims> known = node.contents(k);
-  if (known && known->size() == 1 && known->front())
+  std::optional<Dims> known = node.numbers(1);
+  if (known && known->size() == 1)
     return known->front();
-  node.fail("input 1 is not known at compile time, which is not supported");
+  node.fail("input 1 is not one number");
   return {};
 }
 
@@ -102,10 +152,6 @@ void topK(NodeContext &node) {
   SmallVector<Value> results = node.createAll<TopKOp>({x}, attributes);
   node.result(results[0]);
   node.result(results[1]);
-}
-
-Value unsqueezed(NodeContext &node, Value x, SmallVector<int64_t> axes) {
-  return axes.empty() ? x : node.create<UnsqueezeOp>({x}, {node.named("axes", axes)});
 }
 
 /// `on` where an index (counted from the end if negative) is its own place along the new axis, else `off`.

@@ -18,6 +18,15 @@ NodeContext::NodeContext(ImportState &state, const FlatNode &node, int64_t versi
   consumed.resize(inputs.size());
 }
 
+void NodeContext::require(graph::DimExpr lhs, graph::DimExpr rhs, const Twine &what) {
+  if (failed() || state.ranges.provesEqual(lhs, rhs))
+    return;
+  if ((lhs - rhs).asConstant())
+    return fail(what);
+  std::string message = proto.name() + " (" + proto.op_type() + "): " + what.str();
+  state.checks.push_back(state.builder.getArrayAttr({lhs.attribute(), rhs.attribute(), state.builder.getStringAttr(message)}));
+}
+
 void NodeContext::fail(const Twine &reason) {
   if (problem.empty())
     problem = reason.str();
@@ -95,28 +104,82 @@ Value NodeContext::input(size_t i) {
   return inputs[i];
 }
 
-std::optional<SmallVector<int64_t>> NodeContext::constantInput(size_t i) {
-  Value value = optionalInput(i);
-  if (!value)
-    return std::nullopt;
+std::optional<SmallVector<int64_t>> NodeContext::knownIntegers(Value value) const {
+  if (cast<RankedTensorType>(value.getType()).getNumElements() == 0 && cast<RankedTensorType>(value.getType()).hasStaticShape())
+    return SmallVector<int64_t>();
   ElementsAttr attribute;
   if (matchPattern(value, m_Constant(&attribute)) && elementType(value).isInteger())
     if (std::optional<graph::ConstantView> view = graph::ConstantView::of(attribute))
       return view->integers();
-  SmallVector<int64_t> values;
   std::optional<graph::Dims> known = contents(value);
-  for (graph::DimExpr element : known.value_or(graph::Dims())) {
+  if (!known)
+    return std::nullopt;
+  SmallVector<int64_t> values;
+  for (graph::DimExpr element : *known) {
     std::optional<int64_t> number = element ? element.asConstant() : std::nullopt;
     if (!number)
-      known.reset();
-    values.push_back(number.value_or(0));
-    if (!known)
-      break;
+      return std::nullopt;
+    values.push_back(*number);
   }
-  if (known)
-    return values;
-  fail("input " + Twine(i) + " is not known at compile time, which is not supported");
-  return std::nullopt;
+  return values;
+}
+
+std::optional<SmallVector<int64_t>> NodeContext::constantInput(size_t i) {
+  Value value = optionalInput(i);
+  if (!value)
+    return std::nullopt;
+  std::optional<SmallVector<int64_t>> values = knownIntegers(value);
+  if (!values)
+    fail("input " + Twine(i) + " is not known at compile time, which is not supported");
+  return values;
+}
+
+bool NodeContext::isConstantInput(size_t i) const { return hasInput(i) && inputs[i] && knownIntegers(inputs[i]).has_value(); }
+
+Value NodeContext::numbersInput(size_t i) {
+  Value value = optionalInput(i);
+  if (!value || isConstantInput(i))
+    return value;
+  std::optional<graph::Dims> known = contents(value);
+  if (known && llvm::all_of(*known, [](graph::DimExpr element) { return static_cast<bool>(element); }))
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!type.hasStaticShape() || type.getNumElements() > graph::maxContents || !type.getElementType().isInteger()) {
+    fail("input " + Twine(i) + " has a number of elements that is not known, which is not supported");
+    return {};
+  }
+  auto [place, isNew] = state.reads.try_emplace(value);
+  if (!isNew)
+    return place->second;
+  Value wide = value;
+  if (!type.getElementType().isSignlessInteger(64) && !type.getElementType().isSignlessInteger(32))
+    wide = create<graph::CastOp>({value}, {named("to", TypeAttr::get(IntegerType::get(context(), 64)))});
+  SmallVector<StringRef> names;
+  for (int64_t element = 0; element < type.getNumElements(); ++element) {
+    std::string name = "read." + std::to_string(state.readSymbols.size());
+    while (state.ranges.has(name)) // a dim of the model
+      name += "_";
+    state.readSymbols.push_back(name);
+    state.ranges.set(state.readSymbols.back(), {INT64_MIN, INT64_MAX});
+  }
+  for (const std::string &name : ArrayRef(state.readSymbols).take_back(type.getNumElements()))
+    names.push_back(name);
+  if (failed())
+    return {};
+  auto read = graph::ReadNumbersOp::create(state.builder, location, wide, state.builder.getStrArrayAttr(names));
+  graph::ShapeInference shapes = inferenceFor(wide);
+  (void)read.inferDims(shapes);
+  state.shapes[read] = shapes.results()[0];
+  return state.reads[value] = read;
+}
+
+std::optional<graph::Dims> NodeContext::numbers(size_t i) {
+  Value value = numbersInput(i);
+  if (!value)
+    return std::nullopt;
+  if (std::optional<SmallVector<int64_t>> known = knownIntegers(value))
+    return llvm::map_to_vector<4>(*known, [&](int64_t element) { return number(element); });
+  return contents(value);
 }
 
 int64_t NodeContext::rank(Value value) const { return value ? cast<RankedTensorType>(value.getType()).getRank() : 0; }

@@ -21,6 +21,9 @@ struct ImportState {
   mlir::OpBuilder &builder;
   graph::DimRanges ranges;
   llvm::DenseMap<mlir::Value, graph::TensorShape> shapes;
+  llvm::DenseMap<mlir::Value, mlir::Value> reads; // a value -> it with its elements as symbols
+  llvm::SmallVector<std::string> readSymbols;
+  llvm::SmallVector<mlir::Attribute> checks; // as in `graph.checks`
 };
 
 /// "f32" and so on for a TensorProto.DataType; null if the graph dialect has no such elements.
@@ -58,6 +61,13 @@ public:
   mlir::Value input(size_t i);
   /// Null if absent.
   mlir::Value optionalInput(size_t i) { return hasInput(i) ? input(i) : mlir::Value(); }
+  /// An integer input whose elements are known, be it at run time: as it is, or read there. Null if absent; null, and a problem, if
+  /// their number is not known.
+  mlir::Value numbersInput(size_t i);
+  /// Its elements.
+  std::optional<graph::Dims> numbers(size_t i);
+  /// Whether the elements of an input are numbers at compile time; false if absent.
+  bool isConstantInput(size_t i) const;
   /// The integers of an input that must be known at compile time. Nothing if absent, or a problem.
   std::optional<llvm::SmallVector<int64_t>> constantInput(size_t i);
   size_t numOutputs() const { return proto.output_size(); }
@@ -103,6 +113,8 @@ public:
   mlir::NamedAttribute flag(llvm::StringRef name);
 
   void result(mlir::Value value) { results.push_back(value); }
+  /// Has each run fail, with `what`, unless lhs equals rhs; a problem if they differ for sure.
+  void require(graph::DimExpr lhs, graph::DimExpr rhs, const llvm::Twine &what);
   /// Records the first problem.
   void fail(const llvm::Twine &reason);
   bool failed() const { return !problem.empty(); }
@@ -111,6 +123,8 @@ public:
   llvm::ArrayRef<mlir::Value> finish(std::string &problem);
 
 private:
+  /// The elements, if all are numbers at compile time.
+  std::optional<llvm::SmallVector<int64_t>> knownIntegers(mlir::Value value) const;
   graph::ShapeInference inferenceFor(mlir::ValueRange operands) const;
   llvm::SmallVector<mlir::Value> insert(mlir::OperationState &operation, const graph::ShapeInference &shapes);
   /// Of all results, or nothing.

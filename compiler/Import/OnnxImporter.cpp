@@ -24,7 +24,7 @@ public:
     for (const TensorProto &initializer : proto.initializer())
       initializers[initializer.name()] = &initializer;
     if (addInputs()) {
-      ImportState state{model, builder, dims.ranges(), std::move(argumentShapes)};
+      ImportState state{model, builder, dims.ranges(), std::move(argumentShapes), llvm::DenseMap<Value, Value>(), {}, {}};
       addNodes(state);
       addOutputs(state);
     }
@@ -67,7 +67,6 @@ private:
     for (auto [input, element] : llvm::zip_equal(inputs, elements))
       types.push_back(RankedTensorType::get(graph::staticSizes(dims.dims(input->name())), element));
     function = func::FuncOp::create(builder, locationOf(proto.name()), "main", builder.getFunctionType(types, {}));
-    function->setAttr("graph.symbols", dims.symbolsAttr());
     Block *body = function.addEntryBlock();
     for (auto [i, input] : llvm::enumerate(inputs)) {
       BlockArgument argument = body->getArgument(i);
@@ -178,6 +177,12 @@ private:
     }
     if (problems != 0)
       return;
+    NamedAttrList symbols(dims.symbolsAttr());
+    for (const std::string &name : state.readSymbols)
+      symbols.set(name, builder.getDenseI64ArrayAttr({state.ranges.of(name).lo, state.ranges.of(name).hi}));
+    function->setAttr("graph.symbols", symbols.getDictionary(&context));
+    if (!state.checks.empty())
+      function->setAttr("graph.checks", builder.getArrayAttr(state.checks));
     func::ReturnOp::create(builder, locationOf(proto.name()), results);
     function.setType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(results).getTypes()));
     for (auto [i, output] : llvm::enumerate(proto.output()))

@@ -40,18 +40,21 @@ void sliceByAttributes(NodeContext &node) {
 }
 
 void sliceByInputs(NodeContext &node) {
-  Value x = node.input(0), starts = node.input(1), ends = node.input(2);
+  Value x = node.input(0), starts = node.numbersInput(1), ends = node.numbersInput(2);
+  for (size_t i : {3, 4})
+    if (node.hasInput(i) && !node.isConstantInput(i))
+      return node.fail("input " + Twine(i) + " is not known at compile time, which is not supported");
   node.result(slice(node, x, starts, ends, node.optionalInput(3), node.optionalInput(4)));
 }
 
 /// The part of each output: an attribute, an input from opset 13 on (and in opset 1), else equal parts. The last part is what is
 /// left, from opset 18 on perhaps a smaller one.
 std::optional<Dims> partSizes(NodeContext &node, DimExpr whole) {
-  std::optional<SmallVector<int64_t>> given;
+  std::optional<Dims> given;
   if (node.version >= 13 || (node.version == 1 && node.hasInput(1)))
-    given = node.constantInput(1);
-  else
-    given = node.intsAttribute("split");
+    given = node.numbers(1);
+  else if (std::optional<SmallVector<int64_t>> sizes = node.intsAttribute("split"))
+    given = llvm::map_to_vector<4>(*sizes, [&](int64_t size) { return node.number(size); });
   int64_t count = node.numOutputs();
   if (node.version >= 18)
     if (std::optional<int64_t> parts = node.intAttribute("num_outputs"); parts && *parts != count)
@@ -60,12 +63,9 @@ std::optional<Dims> partSizes(NodeContext &node, DimExpr whole) {
     node.fail(Twine(given->size()) + " sizes are given for " + Twine(count) + " outputs");
   if (node.failed())
     return std::nullopt;
+  if (given)
+    return given;
   Dims sizes;
-  if (given) {
-    for (int64_t size : *given)
-      sizes.push_back(node.number(size));
-    return sizes;
-  }
   if (!whole) {
     node.fail("the size of the dim to split is not known");
     return std::nullopt;
@@ -96,8 +96,7 @@ void split(NodeContext &node) {
     node.result(node.create<SubviewOp>({x}, {node.named("offsets", offsets), node.named("sizes", sizes),
                                              node.named("steps", SmallVector<int64_t>(dims->size(), 1))}));
   }
-  if (covered.asConstant() && whole.asConstant() && covered != whole)
-    node.fail("the parts make " + covered.str() + " of a dim of " + whole.str());
+  node.require(covered, whole, "the parts make " + covered.str() + " of a dim of " + whole.str());
 }
 
 void gather(NodeContext &node) {
@@ -177,11 +176,9 @@ void repeated(NodeContext &node, Value x, const Dims &repeats) {
 }
 
 void tile(NodeContext &node) {
-  Value x = node.input(0), repeats = node.input(1);
-  std::optional<Dims> contents = node.contents(repeats);
-  if (!contents)
-    return node.fail("repeats that are not known at compile time are not supported");
-  repeated(node, x, *contents);
+  Value x = node.input(0);
+  if (std::optional<Dims> repeats = node.numbers(1))
+    repeated(node, x, *repeats);
 }
 
 /// Opset 1 repeats one axis.

@@ -1,5 +1,6 @@
 // Reductions. Their axes were an attribute first, and became an input with opset 13 (ReduceSum) or 18 (the others).
 #include "compiler/Import/Converters.h"
+#include "dialects/Graph/DimLogic.h"
 
 using namespace mlir;
 
@@ -12,16 +13,39 @@ struct Reduction {
   Value x;
   SmallVector<int64_t> axes;
   bool keepdims;
+  std::optional<Dims> resultDims; // of axes that only the run shows: what the result is viewed as
 };
 
+/// Axes that only the run shows. Each dim D of x becomes the two dims [D, 1], or [1, D] if it is among them; reduced are the second ones.
+Reduction reduceAtRunTime(NodeContext &node, Value x, bool keepdims) {
+  std::optional<Dims> axes = node.numbers(1), dims = node.knownDims(x, "a reduction");
+  if (!axes || !dims)
+    return {};
+  DimExpr one = node.number(1);
+  Reduction reduction{{}, {}, false, Dims()};
+  Dims apart, stays, chosen = chosenDims(node, *axes, dims->size());
+  for (auto [i, dim] : llvm::enumerate(*dims)) {
+    apart.append({select(chosen[i], one, dim), select(chosen[i], dim, one)});
+    reduction.axes.push_back(2 * i + 1);
+    reduction.resultDims->push_back(apart[2 * i]);
+    stays.push_back(one - chosen[i]);
+  }
+  if (!keepdims)
+    reduction.resultDims = keptDims(node, *dims, stays, std::max<int64_t>(0, dims->size() - axes->size()));
+  reduction.x = node.create<ViewOp>({x}, {node.named("dims", apart)});
+  return reduction;
+}
+
 Reduction readReduction(NodeContext &node, int axesInputSince) {
-  Reduction reduction{node.input(0), {}, node.intAttribute("keepdims", 1) != 0};
+  Reduction reduction{node.input(0), {}, node.intAttribute("keepdims", 1) != 0, std::nullopt};
   int64_t rank = node.rank(reduction.x);
   std::optional<SmallVector<int64_t>> axes;
   bool noop = false;
   if (node.version >= axesInputSince) {
-    axes = node.constantInput(1);
     noop = node.intAttribute("noop_with_empty_axes", 0) != 0;
+    if (node.hasInput(1) && !node.isConstantInput(1))
+      return reduceAtRunTime(node, reduction.x, reduction.keepdims);
+    axes = node.constantInput(1);
   } else {
     axes = node.intsAttribute("axes");
   }
@@ -32,6 +56,11 @@ Reduction readReduction(NodeContext &node, int axesInputSince) {
   return reduction;
 }
 
+/// The result of a reduction as the node gives it.
+Value finished(NodeContext &node, const Reduction &reduction, Value result) {
+  return reduction.resultDims ? node.create<ViewOp>({result}, {node.named("dims", *reduction.resultDims)}) : result;
+}
+
 template <typename Op> Value reduce(NodeContext &node, const Reduction &reduction, Value x, bool keepdims) {
   SmallVector<NamedAttribute> attributes = {node.named("axes", reduction.axes)};
   if (keepdims)
@@ -40,7 +69,7 @@ template <typename Op> Value reduce(NodeContext &node, const Reduction &reductio
 }
 
 template <typename Op> Value reduce(NodeContext &node, const Reduction &reduction, Value x) {
-  return reduce<Op>(node, reduction, x, reduction.keepdims);
+  return finished(node, reduction, reduce<Op>(node, reduction, x, reduction.keepdims));
 }
 
 template <typename Op, int AxesInputSince> void plain(NodeContext &node) {
@@ -78,7 +107,7 @@ void reduceLogSumExp(NodeContext &node) {
   Value result = node.create<AddOp>({sum, most});
   if (!reduction.keepdims && !reduction.axes.empty())
     result = node.create<SqueezeOp>({result}, {node.named("axes", reduction.axes)});
-  node.result(result);
+  node.result(finished(node, reduction, result));
 }
 
 template <typename Op> void argExtremum(NodeContext &node) {

@@ -1,5 +1,6 @@
 // Operators that speak about shapes or change only them.
 #include "compiler/Import/Converters.h"
+#include "dialects/Graph/DimLogic.h"
 
 using namespace mlir;
 
@@ -59,7 +60,7 @@ void reshape(NodeContext &node) {
       return node.fail("attribute 'shape' is missing");
     shape = node.indices(*target);
   } else {
-    shape = node.input(1);
+    shape = node.numbersInput(1);
   }
   if (node.version >= 14 && node.intAttribute("allowzero", 0) != 0)
     attributes.push_back(node.flag("allow_zero"));
@@ -71,8 +72,38 @@ std::optional<SmallVector<int64_t>> givenAxes(NodeContext &node) {
   return node.version < 13 ? node.intsAttribute("axes") : node.constantInput(1);
 }
 
+/// x without the dims at axes that only the run shows: result dim j is the one that has j of those that stay in front of it.
+void squeezeAtRunTime(NodeContext &node, Value x) {
+  std::optional<Dims> axes = node.numbers(1), dims = node.knownDims(x, "Squeeze");
+  if (!axes || !dims)
+    return;
+  Dims stays = llvm::map_to_vector<4>(chosenDims(node, *axes, dims->size()), [&](DimExpr goes) { return node.number(1) - goes; });
+  Dims kept = keptDims(node, *dims, stays, std::max<int64_t>(0, dims->size() - axes->size()));
+  node.require(productOf(node.context(), *dims), productOf(node.context(), kept), "a dim to drop is not 1");
+  node.result(node.create<ViewOp>({x}, {node.named("dims", kept)}));
+}
+
+/// x with dims of 1 at axes that only the run shows.
+void unsqueezeAtRunTime(NodeContext &node, Value x) {
+  std::optional<Dims> axes = node.numbers(1), dims = node.knownDims(x, "Unsqueeze");
+  if (!axes || !dims)
+    return;
+  Dims isNew = chosenDims(node, *axes, dims->size() + axes->size()), result;
+  DimExpr seen = node.number(0); // dims of x in front
+  for (DimExpr one : isNew) {
+    DimExpr own = node.number(0);
+    for (auto [i, dim] : llvm::enumerate(*dims))
+      own = own + isEqual(seen, node.number(i)) * dim;
+    result.push_back(select(one, node.number(1), own));
+    seen = seen + (node.number(1) - one);
+  }
+  node.result(node.create<ViewOp>({x}, {node.named("dims", result)}));
+}
+
 void squeeze(NodeContext &node) {
   Value x = node.input(0);
+  if (node.version >= 13 && node.hasInput(1) && !node.isConstantInput(1))
+    return squeezeAtRunTime(node, x);
   std::optional<SmallVector<int64_t>> given = givenAxes(node);
   SmallVector<int64_t> axes;
   if (given) {
@@ -90,6 +121,8 @@ void squeeze(NodeContext &node) {
 
 void unsqueeze(NodeContext &node) {
   Value x = node.input(0);
+  if (node.version >= 13 && node.hasInput(1) && !node.isConstantInput(1))
+    return unsqueezeAtRunTime(node, x);
   std::optional<SmallVector<int64_t>> given = givenAxes(node);
   if (!given)
     return node.fail("the axes are missing");
@@ -105,7 +138,7 @@ void flatten(NodeContext &node) {
   node.result(node.create<FlattenOp>({x}, {node.named("axis", axis)}));
 }
 
-void expand(NodeContext &node) { node.result(node.create<ExpandOp>({node.input(0), node.input(1)})); }
+void expand(NodeContext &node) { node.result(node.create<ExpandOp>({node.input(0), node.numbersInput(1)})); }
 
 void transpose(NodeContext &node) {
   Value x = node.input(0);
@@ -130,6 +163,34 @@ constexpr Converter table[] = {
 } // namespace
 
 ArrayRef<Converter> shapeConverters() { return table; }
+
+Dims chosenDims(NodeContext &node, ArrayRef<DimExpr> axes, int64_t rank) {
+  Dims chosen;
+  for (int64_t d = 0; d < rank; ++d) {
+    DimExpr isAxis = node.number(0);
+    for (DimExpr axis : axes)
+      isAxis = isAxis.max(isEqual(countedFromEnd(axis, node.number(rank)), node.number(d)));
+    chosen.push_back(isAxis);
+  }
+  DimExpr count = node.number(0);
+  for (DimExpr isAxis : chosen)
+    count = count + isAxis;
+  node.require(count, node.number(axes.size()), "an axis is out of range or given twice");
+  return chosen;
+}
+
+Dims keptDims(NodeContext &node, ArrayRef<DimExpr> dims, ArrayRef<DimExpr> stays, int64_t count) {
+  Dims kept;
+  for (int64_t j = 0; j < count; ++j) {
+    DimExpr place = node.number(0), size = node.number(0);
+    for (auto [dim, one] : llvm::zip_equal(dims, stays)) {
+      size = size + one * isEqual(place, node.number(j)) * dim;
+      place = place + one;
+    }
+    kept.push_back(atLeastZero(size));
+  }
+  return kept;
+}
 
 Value reshapeLike(NodeContext &node, Value value, Value like) {
   // A 0 in the shape is a size here, not "keep".

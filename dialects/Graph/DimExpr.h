@@ -78,6 +78,7 @@ struct DimRange {
 class DimRanges {
 public:
   void set(llvm::StringRef symbol, DimRange range) { ranges[symbol] = range; }
+  bool has(llvm::StringRef symbol) const { return ranges.contains(symbol); }
   DimRange of(llvm::StringRef symbol) const;
   /// Interval arithmetic; INT64_MAX and INT64_MIN stand for "no bound".
   DimRange of(DimExpr expr) const;

@@ -1,5 +1,6 @@
 // Shape rules, folds and canonical forms of the ops that move elements, in the order of ShapeOps.td.
 #include "dialects/Graph/Graph.h"
+#include "dialects/Graph/DimLogic.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -26,6 +27,25 @@ static FailureOr<int64_t> targetRank(ShapeInference &shapes, size_t operand) {
   return shapes.fail("the shape operand has no static length, so the rank of the result is unknown, which is not supported");
 }
 
+/// Targets that the run may show to be 0 (keep) or -1 (whatever is left): all cases in one expression per dim.
+static FailureOr<Dims> openTarget(ShapeInference &shapes, ArrayRef<DimExpr> target, bool allowZero) {
+  DimExpr one = shapes.constant(1), known = one;
+  Dims kept, isRest, dims;
+  for (auto [i, size] : llvm::enumerate(target)) {
+    bool canKeep = !allowZero && static_cast<int64_t>(i) < shapes.rank(0);
+    kept.push_back(canKeep ? size + isEqual(size, shapes.constant(0)) * shapes.dims(0)[i] : size);
+    isRest.push_back(isEqual(size, shapes.constant(-1)));
+    known = known * select(isRest.back(), one, kept.back());
+  }
+  DimExpr rest = productOf(shapes.context(), shapes.dims(0)).floorDiv(known.max(one));
+  for (auto [size, condition] : llvm::zip_equal(kept, isRest))
+    dims.push_back(select(condition, rest, size));
+  if (failed(shapes.same(productOf(shapes.context(), shapes.dims(0)), productOf(shapes.context(), dims),
+                         "element counts of input and target shape differ")))
+    return failure();
+  return dims;
+}
+
 LogicalResult ReshapeOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
   FailureOr<int64_t> rank = targetRank(shapes, 1);
   if (failed(rank))
@@ -33,6 +53,13 @@ LogicalResult ReshapeOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
   const std::optional<Dims> &target = shapes.contents(1);
   if (!target) {
     shapes.result(shapes.elementType(0), Dims(*rank));
+    return success();
+  }
+  if (llvm::any_of(*target, [&](DimExpr dim) { return dim && !dim.asConstant() && shapes.ranges().of(dim).lo < 0; })) {
+    FailureOr<Dims> open = openTarget(shapes, *target, adaptor.getAllowZero());
+    if (failed(open))
+      return failure();
+    shapes.result(shapes.elementType(0), *open, shapes.contents(0));
     return success();
   }
   Dims dims(*target);
@@ -263,7 +290,7 @@ static DimExpr fromEnd(ShapeInference &shapes, DimExpr place, DimExpr dim) {
   DimRange range = shapes.ranges().of(place);
   if (range.lo >= 0)
     return place;
-  return range.hi < 0 ? place + dim : DimExpr();
+  return range.hi < 0 ? place + dim : countedFromEnd(place, dim);
 }
 
 static DimExpr clamp(ShapeInference &shapes, DimExpr value, DimExpr lo, DimExpr hi) {

@@ -32,6 +32,21 @@ OpFoldResult SizeOp::fold(FoldAdaptor) {
   return {};
 }
 
+LogicalResult ReadNumbersOp::verify() {
+  auto type = cast<RankedTensorType>(getX().getType());
+  if (!type.hasStaticShape() || type.getNumElements() != static_cast<int64_t>(getSymbols().size()))
+    return emitOpError() << "gives " << getSymbols().size() << " symbols to the elements of " << type;
+  return success();
+}
+
+LogicalResult ReadNumbersOp::inferDims(ShapeInference &shapes) {
+  Dims contents = llvm::map_to_vector<4>(getSymbols().getAsValueRange<StringAttr>(), [&](StringRef name) {
+    return DimExpr::symbol(shapes.context(), name);
+  });
+  shapes.result(shapes.elementType(0), Dims(shapes.dims(0)), contents);
+  return success();
+}
+
 LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getCalleeAttr());
   if (!callee)

@@ -36,6 +36,22 @@ def Graph_SizeOp : Op<Graph_Dialect, "size", [Pure]> {
   let hasFolder = 1;
 }
 
+def Graph_ReadNumbersOp : Op<Graph_Dialect, "read_numbers", [MemoryEffects<[MemWrite]>, AllTypesMatch<["x", "y"]>,
+    DeclareOpInterfaceMethods<Graph_ShapeInferenceOpInterface>]> {
+  let summary = "A small integer tensor whose elements become symbols at run time";
+  let description = [{
+    One symbol per element, in row-major order. What comes later in the function may use them in dims: so sizes that depend on data
+    are expressions like all others. The function's `graph.symbols` has their ranges.
+    ```mlir
+    %y = graph.read_numbers %x as ["read.0", "read.1"] : tensor<2xi64>
+    ```
+  }];
+  let arguments = (ins Graph_IndexTensor:$x, StrArrayAttr:$symbols);
+  let results = (outs Graph_IndexTensor:$y);
+  let assemblyFormat = "$x `as` $symbols attr-dict `:` type($x)";
+  let hasVerifier = 1;
+}
+
 def Graph_DispatchOp : Op<Graph_Dialect, "dispatch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a dispatch function: one launch of one kernel";
   let description = [{

@@ -30,7 +30,7 @@ struct ResolveShapesPass : impl::ResolveShapesPassBase<ResolveShapesPass> {
       return signalPassFailure();
     analysis.recordChecks();
     for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-      if (op.getNumResults() != 1 || isa<graph::ConstantOp, graph::FromDimsOp>(op))
+      if (op.getNumResults() != 1 || isa<graph::ConstantOp, graph::FromDimsOp, graph::ReadNumbersOp>(op))
         continue;
       OpBuilder builder(&op);
       Value replacement = resolveContents(op, analysis, builder);

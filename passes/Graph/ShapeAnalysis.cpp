@@ -81,8 +81,12 @@ void ShapeAnalysis::visit(Operation &op) {
   if (!shaped)
     return;
   SmallVector<TensorShape> operands = llvm::map_to_vector(op.getOperands(), [&](Value operand) { return of(operand); });
+  auto text = [](DimExpr expr) { // conditions on numbers that the run reads grow long and say little
+    std::string result = expr.str();
+    return result.size() <= 60 ? result : "a size that the run computes";
+  };
   auto assume = [&](DimExpr lhs, DimExpr rhs, bool maybeOne) {
-    std::string message = nameOf(op.getLoc()) + " (" + op.getName().stripDialect().str() + ") needs " + lhs.str() + " = " + rhs.str();
+    std::string message = nameOf(op.getLoc()) + " (" + op.getName().stripDialect().str() + ") needs " + text(lhs) + " = " + text(rhs);
     if (maybeOne)
       message += "; stretching a dim that only the run shows to be 1 is not supported";
     assumed.push_back(ArrayAttr::get(op.getContext(), {lhs.attribute(), rhs.attribute(), StringAttr::get(op.getContext(), message)}));

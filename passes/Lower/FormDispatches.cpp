@@ -216,7 +216,7 @@ struct FormDispatchesPass : impl::FormDispatchesPassBase<FormDispatchesPass> {
       for (const DispatchGroup &group : groups)
         outliner.outline(group);
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-        if (!op.hasTrait<OpTrait::IsTerminator>() && op.use_empty() && !isa<graph::DispatchOp>(op))
+        if (!op.hasTrait<OpTrait::IsTerminator>() && op.use_empty() && !isa<graph::DispatchOp, graph::ReadNumbersOp>(op))
           op.erase();
       sortTopologically(&body);
     }

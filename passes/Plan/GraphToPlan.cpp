@@ -2,6 +2,7 @@
 #include "passes/Graph/ShapeAnalysis.h"
 #include "passes/Plan/Passes.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -20,6 +21,9 @@ public:
 private:
   LogicalResult convert(Operation *op);
   LogicalResult bindResults(graph::DispatchOp dispatch);
+  void readNumbers(graph::ReadNumbersOp op);
+  /// Whether a number that has not been read yet is part of them.
+  bool isOpen(ArrayRef<graph::DimExpr> exprs) const;
   void addChecks();
   void bindOutputs();
   void copyUnboundOutputs();
@@ -33,6 +37,8 @@ private:
   OpBuilder b;
   llvm::DenseMap<Value, Value> buffers; // tensor -> buffer
   SmallVector<Value> outputBuffers;
+  llvm::StringSet<> unread;        // symbols whose number no step has read yet
+  SmallVector<Attribute> checks;   // not yet added
 };
 
 StringAttr Planner::boundaryName(ArrayAttr attributes, size_t index, StringRef fallback) {
@@ -46,16 +52,27 @@ Value Planner::viewOf(Value parent, Value tensor, Location loc) {
   return plan::ViewOp::create(b, loc, parent, graph::DimExpr::constant(b.getContext(), 0).attribute(), element(tensor), dims(tensor));
 }
 
-/// Tensors that a dispatch makes and that are outputs, perhaps viewed, are made in the caller's buffer.
+bool Planner::isOpen(ArrayRef<graph::DimExpr> exprs) const {
+  bool open = false;
+  for (graph::DimExpr expr : exprs)
+    expr.forEachSymbol([&](StringRef name) { open |= unread.contains(name); });
+  return open;
+}
+
+/// Tensors that a dispatch makes and that are outputs, perhaps viewed, are made in the caller's buffer. An output whose size is not
+/// read yet waits for that.
 void Planner::bindOutputs() {
   Operation *terminator = function.getBody().front().getTerminator();
+  outputBuffers.resize(terminator->getNumOperands());
   for (auto [index, tensor] : llvm::enumerate(terminator->getOperands())) {
-    auto output = plan::OutputOp::create(b, function.getLoc(), index, boundaryName(function.getResAttrsAttr(), index, "output"),
-                                         element(tensor), dims(tensor));
-    outputBuffers.push_back(output);
     Value source = tensor;
     while (auto view = source.getDefiningOp<graph::ViewOp>())
       source = view.getX();
+    if (outputBuffers[index] || isOpen(analysis.dims(tensor)) || isOpen(analysis.dims(source)))
+      continue;
+    auto output = plan::OutputOp::create(b, function.getLoc(), index, boundaryName(function.getResAttrsAttr(), index, "output"),
+                                         element(tensor), dims(tensor));
+    outputBuffers[index] = output;
     if (!source.getDefiningOp<graph::DispatchOp>() || buffers.contains(source))
       continue;
     buffers[source] = source == tensor ? Value(output) : viewOf(output, source, source.getLoc());
@@ -94,20 +111,43 @@ LogicalResult Planner::convert(Operation *op) {
     buffers.try_emplace(view.getY(), viewOf(buffers.lookup(view.getX()), view.getY(), op->getLoc()));
     return success();
   }
+  if (auto read = dyn_cast<graph::ReadNumbersOp>(op)) {
+    readNumbers(read);
+    return success();
+  }
   if (auto dispatch = dyn_cast<graph::DispatchOp>(op))
     return bindResults(dispatch);
   return op->emitError() << op->getName() << " can not run: it is neither a dispatch nor a view";
 }
 
-/// What shape inference could not prove: pairs of sizes that must be equal.
+void Planner::readNumbers(graph::ReadNumbersOp op) {
+  Value source = buffers.lookup(op.getX());
+  int64_t size = element(op.getX()).getIntOrFloatBitWidth() / 8;
+  for (auto [i, symbol] : llvm::enumerate(op.getSymbols().getAsRange<StringAttr>())) {
+    graph::DimRange range = analysis.ranges().of(symbol.getValue());
+    auto offset = graph::DimExpr::constant(b.getContext(), static_cast<int64_t>(i) * size).attribute();
+    plan::ReadScalarOp::create(b, op.getLoc(), source, offset, symbol, b.getDenseI64ArrayAttr({range.lo, range.hi}), plan::ScheduleAttr());
+    unread.erase(symbol.getValue());
+  }
+  buffers[op.getY()] = source;
+  addChecks();
+  bindOutputs();
+}
+
+/// What shape inference could not prove: pairs of sizes that must be equal. Each is checked as soon as its numbers are read.
 void Planner::addChecks() {
-  auto checks = function->getAttrOfType<ArrayAttr>(checksAttrName);
-  for (Attribute check : checks ? checks.getValue() : ArrayRef<Attribute>()) {
+  SmallVector<Attribute> later;
+  for (Attribute check : std::exchange(checks, {})) {
     auto parts = cast<ArrayAttr>(check);
+    if (isOpen({graph::DimExpr(parts[0]), graph::DimExpr(parts[1])})) {
+      later.push_back(check);
+      continue;
+    }
     graph::DimExpr difference = graph::DimExpr(parts[0]) - graph::DimExpr(parts[1]);
     auto guard = plan::GuardAttr::get(b.getContext(), difference.attribute(), plan::CmpEnum::Eq, 0);
     plan::CheckOp::create(b, function.getLoc(), guard, cast<StringAttr>(parts[2]), plan::ScheduleAttr());
   }
+  checks = std::move(later);
 }
 
 LogicalResult Planner::run() {
@@ -122,6 +162,12 @@ LogicalResult Planner::run() {
   for (auto [index, argument] : llvm::enumerate(function.getArguments()))
     buffers[argument] = plan::InputOp::create(b, argument.getLoc(), index, boundaryName(function.getArgAttrsAttr(), index, "input"),
                                               element(argument), dims(argument));
+  if (auto all = function->getAttrOfType<ArrayAttr>(checksAttrName))
+    checks = llvm::to_vector(all);
+  function.walk([&](graph::ReadNumbersOp read) {
+    for (StringRef symbol : read.getSymbols().getAsValueRange<StringAttr>())
+      unread.insert(symbol);
+  });
   addChecks();
   bindOutputs();
   for (Operation &op : function.getBody().front().without_terminator())
