@@ -97,7 +97,7 @@ private:
   /// A line of any size: single positions at the borders, tiles and single positions between them.
   void emitDynamicLine() {
     auto [left, right] = interior();
-    int64_t tile = mostPositions() - 1;
+    int64_t tile = std::max<int64_t>(1, mostPositions() - 1);
     Value tiled = kb.add(left, kb.mul(kb.div(kb.sub(right, left), kb.index(tile)), kb.index(tile)));
     kb.loop(kb.index(0), left, 1, [&](Value x) { emitBorder(x); });
     kb.loop(left, tiled, tile, [&](Value x) { emitTile(x, wholeSpans(tile)); });
@@ -105,8 +105,12 @@ private:
     kb.loop(right, kb.index(lineSize()), 1, [&](Value x) { emitBorder(x); });
   }
 
-  /// Positions computed at once: as many as registers allow beside inputs and weights.
-  int64_t mostPositions() { return kb.level.registers >= 32 ? 12 : kb.level.fma ? 7 : 4; }
+  /// Positions computed at once: as many as registers allow beside a row of weights, an input and, without FMA, products.
+  int64_t mostPositions() {
+    int64_t most = kb.level.registers >= 32 ? 12 : kb.level.fma ? 7 : 4;
+    int64_t others = window.kernel[last] + (kb.level.fma ? 2 : 6);
+    return std::clamp<int64_t>(kb.level.registers - others, 1, most);
+  }
 
   SmallVector<TapSpan> wholeSpans(int64_t count) {
     return SmallVector<TapSpan>(count, TapSpan{0, window.kernel[last], window.kernel[last]});

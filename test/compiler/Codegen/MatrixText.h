@@ -27,6 +27,7 @@ struct MatMul {
   bool batchedRight = false; // the right operand has the batch dim too
   std::string encoding = ""; // of the right operand
   bool epilogue = false;     // + bias, relu, + residual
+  bool gelu = false;         // the exact one, without the others
 };
 
 inline std::vector<int64_t> rightDims(const MatMul &c) {
@@ -64,6 +65,16 @@ inline std::string textOf(const MatMul &c) {
           "^bb0(%x: f32, %y: f32, %sum: f32):\n %p = arith.mulf %x, %y : f32\n %q = arith.addf %sum, %p : f32\n"
           " linalg.yield %q : f32 } -> " +
           type + "\n";
+  if (c.gelu)
+    return text +
+           "%half = arith.constant 0.5 : f32\n%one = arith.constant 1.0 : f32\n%root = arith.constant 0.70710677 : f32\n"
+           "%g = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> "
+           "(d0, d1, d2)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} ins(%c : " +
+           type + ") outs(%empty : " + type +
+           ") {\n^bb0(%x: f32, %o: f32):\n %s = arith.mulf %x, %root : f32\n %e = math.erf %s : f32\n"
+           " %p = arith.addf %e, %one : f32\n %h = arith.mulf %x, %half : f32\n %y = arith.mulf %h, %p : f32\n"
+           " linalg.yield %y : f32 } -> " +
+           type + "\nreturn %g : " + type + "\n}\n";
   if (!c.epilogue)
     return text + "return %c : " + type + "\n}\n";
   text +=
