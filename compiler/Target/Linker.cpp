@@ -1,18 +1,16 @@
-// See Linker.h. lld runs in this process; it reads and writes files, which lie in a private folder for the time of the link.
+// See Linker.h. lld runs in this process. The files that it reads lie in memory and what it writes goes through a pipe, so that no
+// file can be left behind and no disk be full.
 #include "compiler/Target/Linker.h"
 
 #include "lld/Common/Driver.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
@@ -26,27 +24,64 @@ using Elf = llvm::object::ELF64LEFile;
 
 constexpr uint64_t kPageSize = 65536; // the largest of any machine that maps the image
 
-llvm::Error writeFile(StringRef path, llvm::ArrayRef<char> bytes) {
-  std::error_code code;
-  llvm::raw_fd_ostream stream(path, code);
-  if (!code) {
-    stream.write(bytes.data(), bytes.size());
-    stream.close();
-    code = stream.error();
-    stream.clear_error();
-  }
-  return code ? llvm::createStringError(code, "can not write " + path.str()) : llvm::Error::success();
-}
+/// A file in memory that lld can open by name.
+class MemoryFile {
+public:
+  MemoryFile() : descriptor(memfd_create("llmc-link", MFD_CLOEXEC)) {}
+  MemoryFile(const MemoryFile &) = delete;
+  ~MemoryFile() { close(descriptor); }
 
-/// lld writes through a mapping of its output, where a full disk is a bus error: finds out before.
-llvm::Error checkDiskHolds(const std::string &path, uint64_t size) {
-  int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  int code = descriptor < 0 ? errno : posix_fallocate(descriptor, 0, size);
-  if (descriptor >= 0)
-    close(descriptor);
-  unlink(path.c_str());
-  return code ? llvm::createStringError("can not write " + path + ": " + std::strerror(code)) : llvm::Error::success();
-}
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
+
+  llvm::Error write(llvm::ArrayRef<char> bytes) {
+    if (descriptor < 0)
+      return llvm::errorCodeToError(std::error_code(errno, std::generic_category()));
+    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/false);
+    stream.write(bytes.data(), bytes.size());
+    stream.flush();
+    std::error_code code = stream.error();
+    stream.clear_error();
+    return llvm::errorCodeToError(code);
+  }
+
+private:
+  int descriptor;
+};
+
+/// What is written to path(), which lld takes for a device: it opens such a file once and writes it from the start to the end.
+class PipeReader {
+public:
+  PipeReader() {
+    if (pipe2(ends, O_CLOEXEC) == 0)
+      reader = std::thread([this] { readAll(); });
+  }
+  PipeReader(const PipeReader &) = delete;
+  ~PipeReader() { (void)finish(); }
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(ends[1]); }
+
+  /// To be called when all is written.
+  std::vector<char> finish() {
+    if (reader.joinable()) {
+      close(ends[1]); // now the reader sees the end
+      reader.join();
+      close(ends[0]);
+    }
+    return std::move(bytes);
+  }
+
+private:
+  void readAll() {
+    char piece[65536];
+    ssize_t count;
+    while ((count = read(ends[0], piece, sizeof(piece))) > 0 || (count < 0 && errno == EINTR))
+      bytes.insert(bytes.end(), piece, piece + std::max<ssize_t>(count, 0));
+  }
+
+  int ends[2] = {-1, -1};
+  std::thread reader;
+  std::vector<char> bytes;
+};
 
 llvm::Error runLld(llvm::ArrayRef<std::string> objects, StringRef image) {
   std::vector<std::string> arguments = {"ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "--gc-sections", "-zseparate-code",
@@ -123,36 +158,26 @@ llvm::Error readSymbols(const Elf &elf, llvm::StringMap<uint64_t> &addresses) {
 } // namespace
 
 llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<char> object, llvm::ArrayRef<char> library) {
-  llvm::SmallString<128> folder;
-  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("llmc-link", folder))
-    return llvm::createStringError(code, "can not create a folder for the linker");
-  auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
-  std::vector<std::string> objects = {(folder + "/kernels.o").str()};
-  std::string imagePath = (folder + "/kernels.so").str();
-  if (llvm::Error error = writeFile(objects[0], object))
-    return error;
   auto needsLibrary = hasUndefinedSymbols(object);
   if (!needsLibrary)
     return needsLibrary.takeError();
+  MemoryFile kernelsFile, libraryFile;
+  std::vector<std::string> objects = {kernelsFile.path()};
+  if (llvm::Error error = kernelsFile.write(object))
+    return error;
   if (*needsLibrary) {
-    objects.push_back((folder + "/library.o").str());
-    if (llvm::Error error = writeFile(objects[1], library))
+    objects.push_back(libraryFile.path());
+    if (llvm::Error error = libraryFile.write(library))
       return error;
   }
-  // Each of the few segments may be padded to a page.
-  uint64_t mostBytes = object.size() + (*needsLibrary ? library.size() : 0) + 8 * kPageSize;
-  if (llvm::Error error = checkDiskHolds(imagePath, mostBytes))
+  PipeReader output;
+  if (llvm::Error error = runLld(objects, output.path()))
     return error;
-  if (llvm::Error error = runLld(objects, imagePath))
-    return error;
-  auto buffer = llvm::MemoryBuffer::getFile(imagePath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return llvm::createStringError(buffer.getError(), "can not read the linked image");
-  auto elf = Elf::create((*buffer)->getBuffer());
+  LinkedImage image;
+  image.bytes = output.finish();
+  auto elf = Elf::create({image.bytes.data(), image.bytes.size()});
   if (!elf)
     return elf.takeError();
-  LinkedImage image;
-  image.bytes.assign((*buffer)->getBufferStart(), (*buffer)->getBufferEnd());
   if (llvm::Error error = checkSegments(*elf))
     return error;
   if (llvm::Error error = readSymbols(*elf, image.symbols))
