@@ -19,12 +19,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Weights are left out of printed IR: more than 1 KiB of a constant is of no use to a reader.
+OpPrintingFlags printingFlags() {
+  constexpr int64_t mostBytes = 1024;
+  return OpPrintingFlags().elideLargeElementsAttrs(mostBytes / sizeof(float)).elideLargeResourceString(2 * mostBytes);
+}
+
 class Compilation {
 public:
   Compilation(MLIRContext &context, const CompileOptions &options) : context(context), options(options) {}
-  std::optional<CompileResult> run();
+  CompileResult run();
 
 private:
+  LogicalResult compile();
   LogicalResult phase(StringRef name, llvm::function_ref<LogicalResult()> body);
   LogicalResult importModel();
   LogicalResult runPasses(Phase phase);
@@ -58,7 +65,7 @@ LogicalResult Compilation::importModel() {
   model = OnnxModel::load(options.modelPath, error);
   if (!model)
     return emitError(UnknownLoc::get(&context)) << error;
-  module = importOnnx(context, *model, options.import);
+  module = importOnnx(context, *model, options.import, &result.fault);
   return success(static_cast<bool>(module));
 }
 
@@ -69,7 +76,7 @@ LogicalResult Compilation::runPasses(Phase phase) {
     context.disableMultithreading();
     auto wanted = [this](Pass *pass, Operation *) { return llvm::is_contained(options.printAfter, pass->getArgument().str()); };
     passes.enableIRPrinting([](Pass *, Operation *) { return false; }, wanted, /*printModuleScope=*/false,
-                            /*printAfterOnlyOnChange=*/false);
+                            /*printAfterOnlyOnChange=*/false, /*printAfterOnlyOnFailure=*/false, llvm::errs(), printingFlags());
   }
   return passes.run(*module);
 }
@@ -154,17 +161,25 @@ std::string Compilation::textOfKernels() {
   return text;
 }
 
-std::optional<CompileResult> Compilation::run() {
+CompileResult Compilation::run() {
+  if (failed(compile()) && result.fault == Fault::None)
+    result.fault = Fault::Model;
+  return std::move(result);
+}
+
+LogicalResult Compilation::compile() {
   auto textOfModule = [&] {
-    llvm::raw_string_ostream(result.text) << *module << "\n";
-    return std::move(result);
+    llvm::raw_string_ostream os(result.text);
+    module->print(os, printingFlags());
+    os << "\n";
+    return success();
   };
   if (failed(resolveLevels()) || failed(phase("import", [&] { return importModel(); })))
-    return std::nullopt;
+    return failure();
   if (stopsAt(Phase::Import))
     return textOfModule();
   if (failed(phase("graph", [&] { return runPasses(Phase::Graph); })))
-    return std::nullopt;
+    return failure();
   if (stopsAt(Phase::Graph))
     return textOfModule();
   auto dispatch = [&] {
@@ -175,30 +190,28 @@ std::optional<CompileResult> Compilation::run() {
     return success();
   };
   if (failed(phase("dispatch", dispatch)))
-    return std::nullopt;
+    return failure();
   if (stopsAt(Phase::Dispatch))
     return textOfModule();
   if (stopsAt(Phase::Kernel)) {
     prepareForCpu(context);
     result.text = textOfKernels();
-    return std::move(result);
+    return success();
   }
   bool needsCode = !stopsAt(Phase::Plan) && options.emit != Emit::Mlir;
   if (needsCode && failed(phase("kernel", [&] { return generateCode(); })))
-    return std::nullopt;
+    return failure();
   if (options.emit == Emit::Llvm || options.emit == Emit::Assembly) {
     for (const CompiledImage &image : images)
       result.text += options.emit == Emit::Llvm ? image.llvmIr : image.assembly;
-    return std::move(result);
+    return success();
   }
   if (failed(phase("plan", [&] { return runPasses(Phase::Plan); })))
-    return std::nullopt;
+    return failure();
   if (!needsCode)
     return textOfModule();
   describeSteps();
-  if (failed(phase("write", [&] { return write(); })))
-    return std::nullopt;
-  return std::move(result);
+  return phase("write", [&] { return write(); });
 }
 
 } // namespace
@@ -226,10 +239,13 @@ static LogicalResult enableRemarks(MLIRContext &context, const std::string &filt
                                            /*printAsEmitRemarks=*/true);
 }
 
-std::optional<CompileResult> compileModel(MLIRContext &context, const CompileOptions &options) {
+CompileResult compileModel(MLIRContext &context, const CompileOptions &options) {
   loadDialects(context);
-  if (failed(enableRemarks(context, options.remarksFilter)))
-    return std::nullopt;
+  if (failed(enableRemarks(context, options.remarksFilter))) {
+    CompileResult result;
+    result.fault = Fault::Options;
+    return result;
+  }
   return Compilation(context, options).run();
 }
 

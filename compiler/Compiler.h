@@ -45,6 +45,7 @@ struct StepReport {
 };
 
 struct CompileResult {
+  Fault fault = Fault::None; // otherwise nothing else is of use
   std::string text;      // for all but Emit::Artifact, or with stopAfter
   ArtifactInfo artifact; // for Emit::Artifact
   std::vector<PhaseTime> phases;
@@ -57,8 +58,8 @@ struct CompileResult {
   std::vector<std::string> fallbacks() const;
 };
 
-/// Compiles one model. Diagnostics go to the handlers of `context`, or to stderr; nothing is returned on failure, and no file is left.
-std::optional<CompileResult> compileModel(mlir::MLIRContext &context, const CompileOptions &options);
+/// Compiles one model. Diagnostics go to the handlers of `context`, or to stderr; no file is left on failure.
+CompileResult compileModel(mlir::MLIRContext &context, const CompileOptions &options);
 
 /// Loads every dialect that the pipeline uses.
 void loadDialects(mlir::MLIRContext &context);

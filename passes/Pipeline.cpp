@@ -76,4 +76,27 @@ void addPhase(OpPassManager &passes, Phase phase, int optimisation) {
   }
 }
 
+/// Passes within adaptors show in the text of a pipeline alone: "builtin.module(func.func(name{option=value},...))".
+std::vector<std::string> passNames() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (Phase phase : {Phase::Graph, Phase::Dispatch, Phase::Plan}) {
+    OpPassManager passes(ModuleOp::getOperationName());
+    addPhase(passes, phase, /*optimisation=*/3);
+    passes.printAsTextualPipeline(os);
+    os << ',';
+  }
+  std::vector<std::string> names;
+  for (StringRef rest = text; !rest.empty();) {
+    size_t end = rest.find_first_of(",(){");
+    StringRef name = rest.take_front(end);
+    bool isPass = !name.empty() && !name.contains('.'); // names of ops have a dialect
+    if (isPass && !llvm::is_contained(names, name.str()))
+      names.push_back(name.str());
+    bool hasOptions = end != StringRef::npos && rest[end] == '{';
+    rest = rest.drop_front(std::min(rest.size(), hasOptions ? rest.find('}', end) + 1 : end + 1));
+  }
+  return names;
+}
+
 } // namespace llmc

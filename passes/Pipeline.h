@@ -14,6 +14,9 @@ std::optional<Phase> parsePhase(llvm::StringRef name);
 /// Passes of a phase for optimisation levels 0 to 3; Import and Kernel have none.
 void addPhase(mlir::OpPassManager &passes, Phase phase, int optimisation);
 
+/// The flags of all passes of all phases, in order, each once.
+std::vector<std::string> passNames();
+
 } // namespace llmc
 
 #endif // LLMC_PASSES_PIPELINE_H

@@ -3,7 +3,9 @@
 #define LLMC_COMPILER_EMIT_ARTIFACTFILE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Error.h"
+#include <memory>
 #include <string>
 
 namespace llmc {
@@ -12,6 +14,9 @@ namespace llmc {
 /// that ends the process.
 class ArtifactFile {
 public:
+  /// Fails if what `path` names now must not be replaced: a folder, a device, a pipe.
+  static llvm::Error checkReplaceable(const std::string &path);
+
   static llvm::Expected<std::unique_ptr<ArtifactFile>> create(const std::string &path);
   ~ArtifactFile();
 
@@ -21,12 +26,14 @@ public:
   llvm::Error commit(uint64_t size);
 
 private:
-  ArtifactFile(std::string path, std::string temporary, int descriptor)
-      : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}
+  explicit ArtifactFile(const std::string &path);
+  std::error_code open();
   llvm::Error failure(const char *what) const;
 
-  std::string path, temporary;
-  int descriptor;
+  std::string path;                 // as given, for messages
+  std::string target;               // with links followed
+  llvm::SmallString<128> temporary; // empty: there is no such file
+  int descriptor = -1;
 };
 
 } // namespace llmc

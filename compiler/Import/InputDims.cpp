@@ -75,7 +75,7 @@ bool InputDims::applyShapes(std::string &error) {
       }
       auto [known, isNew] = bound.emplace(dim.symbolName().str(), size);
       if (!isNew && known->second != size) {
-        error = "dim " + std::to_string(i) + " of input '" + name + "' is '" + known->first + "', which cannot be " +
+        error = "dim " + std::to_string(i) + " of input '" + name + "' is '" + known->first + "', which can not be " +
                 std::to_string(known->second) + " and " + std::to_string(size);
         return false;
       }

@@ -81,7 +81,7 @@ int openFileBeneath(int folder, const std::string &relative) {
 /// True for a regular file; else `error` says what it is.
 bool checkRegular(int fd, const std::string &path, struct stat &status, std::string &error) {
   if (::fstat(fd, &status) != 0) {
-    error = "cannot read " + inQuotes(path) + ": " + reason(errno);
+    error = "can not read " + inQuotes(path) + ": " + reason(errno);
     return false;
   }
   if (S_ISREG(status.st_mode))
@@ -97,7 +97,7 @@ std::shared_ptr<const MappedFile> MappedFile::map(int fd, size_t size, const std
   if (size != 0) {
     data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) {
-      error = "cannot map " + inQuotes(path) + ": " + reason(errno);
+      error = "can not map " + inQuotes(path) + ": " + reason(errno);
       return nullptr;
     }
   }
@@ -108,7 +108,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, std:
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status{};
   if (file.fd < 0) {
-    error = "cannot open " + inQuotes(path) + ": " + reason(errno);
+    error = "can not open " + inQuotes(path) + ": " + reason(errno);
     return nullptr;
   }
   if (!checkRegular(file.fd, path, status, error))
@@ -124,13 +124,13 @@ std::shared_ptr<const MappedFile> MappedFile::openBeneath(const std::string &fol
                                                           std::string &error) {
   Descriptor top(::open(folder.c_str(), O_PATH | O_CLOEXEC | O_DIRECTORY));
   if (top.fd < 0) {
-    error = "cannot open " + inQuotes(folder) + ": " + reason(errno);
+    error = "can not open " + inQuotes(folder) + ": " + reason(errno);
     return nullptr;
   }
   Descriptor file(openFileBeneath(top.fd, relative));
   struct stat status{};
   if (file.fd < 0) {
-    error = "cannot open " + inQuotes(relative) + ": " + reason(errno);
+    error = "can not open " + inQuotes(relative) + ": " + reason(errno);
     return nullptr;
   }
   if (!checkRegular(file.fd, relative, status, error))

@@ -18,18 +18,29 @@ public:
   Importer(MLIRContext &context, const OnnxModel &model, const ImportOptions &options)
       : context(context), model(model), proto(model.proto().graph()), builder(&context), dims(&context, options) {}
 
-  OwningOpRef<ModuleOp> run() {
+  OwningOpRef<ModuleOp> run(Fault &fault) {
     OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(proto.name()));
     builder.setInsertionPointToEnd(module->getBody());
     for (const TensorProto &initializer : proto.initializer())
       initializers[initializer.name()] = &initializer;
-    if (addInputs()) {
+    fault = Fault::Model;
+    std::string error;
+    bool hasInputs = addInputs();
+    if (hasInputs && !dims.resolve(error)) {
+      fault = Fault::Options;
+      emitError(locationOf(proto.name())) << error;
+      return nullptr;
+    }
+    if (hasInputs) {
+      createFunction();
       ImportState state{model, builder, dims.ranges(), std::move(argumentShapes), llvm::DenseMap<Value, Value>(), {}, {}};
       addNodes(state);
       addOutputs(state);
     }
-    if (problems == 0)
+    if (problems == 0) {
+      fault = Fault::None;
       return module;
+    }
     emitError(locationOf(proto.name())) << "the model has " << problems << (problems == 1 ? " problem" : " problems");
     return nullptr;
   }
@@ -46,8 +57,6 @@ private:
 
   bool addInputs() {
     std::string error;
-    SmallVector<const ValueInfoProto *> inputs;
-    SmallVector<Type> elements;
     for (const ValueInfoProto &input : proto.input()) {
       if (initializers.contains(input.name()))
         continue;
@@ -58,11 +67,11 @@ private:
       else if (!elements.back())
         report(input.name(), "elements of type " + dataTypeName(input.type().tensor_type().elem_type()) + " are not supported");
     }
-    if (problems == 0 && !dims.resolve(error))
-      report(proto.name(), error);
-    if (problems != 0)
-      return false;
+    return problems == 0;
+  }
 
+  /// To be called when the dims are resolved.
+  void createFunction() {
     SmallVector<Type> types;
     for (auto [input, element] : llvm::zip_equal(inputs, elements))
       types.push_back(RankedTensorType::get(graph::staticSizes(dims.dims(input->name())), element));
@@ -78,7 +87,6 @@ private:
       argumentShapes[argument] = {sizes, std::nullopt};
     }
     builder.setInsertionPointToEnd(body);
-    return true;
   }
 
   void addNodes(ImportState &state) {
@@ -194,6 +202,8 @@ private:
   const GraphProto &proto;
   OpBuilder builder;
   InputDims dims;
+  SmallVector<const ValueInfoProto *> inputs; // without those that have an initializer
+  SmallVector<Type> elements;                 // their element types
   func::FuncOp function;
   int problems = 0;
   llvm::StringMap<const TensorProto *> initializers;
@@ -217,9 +227,10 @@ const Converter *findConverter(StringRef op, int64_t version) {
   return nullptr;
 }
 
-OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, const OnnxModel &model, const ImportOptions &options) {
+OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, const OnnxModel &model, const ImportOptions &options, Fault *fault) {
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
-  return Importer(context, model, options).run();
+  Fault ignored;
+  return Importer(context, model, options).run(fault ? *fault : ignored);
 }
 
 } // namespace llmc

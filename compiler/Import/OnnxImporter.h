@@ -23,8 +23,13 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
 };
 
-/// Null on failure: every problem of the model was then reported, each at the location of its node, and at the end their number.
-/// Constants view the model's weights, so the model must outlive the module.
-mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, const OnnxModel &model, const ImportOptions &options);
+/// Who is at fault when there is no result.
+enum class Fault { None, Model, Options };
+
+/// Null on failure: every problem of the model was then reported, each at the location of its node, and at the end their number; or
+/// that the options name nothing of the model or contradict it. `fault`, if not null, says which. Constants view the model's weights,
+/// so the model must outlive the module.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, const OnnxModel &model, const ImportOptions &options,
+                                             Fault *fault = nullptr);
 
 } // namespace llmc

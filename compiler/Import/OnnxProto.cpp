@@ -183,7 +183,7 @@ std::unique_ptr<OnnxModel> OnnxModel::load(const std::string &path, std::string 
     skeleton.reset();
   }
   if (!skeleton || !checkModel(model->message, error)) {
-    error = "cannot read " + inQuotes(path) + ": " + error;
+    error = "can not read " + inQuotes(path) + ": " + error;
     return nullptr;
   }
   return model;

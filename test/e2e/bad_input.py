@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from artifact_file import Artifact
-from checks import Checks, run_tool
+from checks import BIN, Checks, run_tool
 from small_models import add_model, convnet, parse
 
 CRASHES = re.compile("Sanitizer|runtime error|Stack dump|terminate called")
@@ -52,12 +53,12 @@ def bad_files(test):
     (test.folder / "random.onnx").write_bytes(np.random.default_rng(5).bytes(5000))
     whole = convnet()[0].SerializeToString()
     (test.folder / "cut.onnx").write_bytes(whole[:len(whole) // 2])
-    test.refuse_model(['cannot open "nowhere.onnx": no such file'], "nowhere.onnx")
+    test.refuse_model(['can not open "nowhere.onnx": no such file'], "nowhere.onnx")
     test.refuse_model(['"folder.onnx" is a folder, expected a file'], "folder.onnx")
-    test.refuse_model(['cannot read "text.onnx"', "not an ONNX model"], "text.onnx")
+    test.refuse_model(['can not read "text.onnx"', "not an ONNX model"], "text.onnx")
     test.refuse_model(['"empty.onnx" is empty'], "empty.onnx")
-    test.refuse_model(['cannot read "random.onnx"', "not an ONNX model"], "random.onnx")
-    test.refuse_model(['cannot read "cut.onnx"', "damaged or truncated", "are left"], "cut.onnx")
+    test.refuse_model(['can not read "random.onnx"', "not an ONNX model"], "random.onnx")
+    test.refuse_model(['can not read "cut.onnx"', "damaged or truncated", "are left"], "cut.onnx")
 
 
 def bad_versions(test):
@@ -122,19 +123,64 @@ def bad_external_data(test):
 
 def bad_compile_commands(test):
     test.save(add_model(), "add.onnx")
-    test.refuse_model("the model has no symbolic dim 'batch'", "add.onnx", "--dim", "batch=4")
-    test.refuse_model("the model has no input 'z'", "add.onnx", "--shape", "z=2x4")
-    test.refuse_model("has 3 dims, the model says 2", "add.onnx", "--shape", "x=2x4x1")
-    test.refuse_model("dim 1 of input 'x' is 4, not 5", "add.onnx", "--shape", "x=2x5")
     test.expect(1, ["no/such/folder/a.llmc", "No such file or directory"], "llmc", "add.onnx", "-o", "no/such/folder/a.llmc")
     test.expect(1, ["no/such/report.json", "No such file or directory"], "llmc", "add.onnx", "-o", "r.llmc", "--report", "no/such/report.json")
     for words, arguments in (("model is required", []), ("--bogus", ["add.onnx", "--bogus"]), ("-O", ["add.onnx", "-O7"]),
                              ("unknown CPU level 'pdp-11'", ["add.onnx", "--cpu", "pdp-11"]),
-                             ("'N=8..1' is not of the form", ["add.onnx", "--dim", "N=8..1"]), ("'N' is not of the form", ["add.onnx", "--dim", "N"]),
-                             ("'x=axb' is not of the form", ["add.onnx", "--shape", "x=axb"]),
+                             ("'N=8..1' is not NAME=VALUE", ["add.onnx", "--dim", "N=8..1"]), ("'N' is not NAME=VALUE", ["add.onnx", "--dim", "N"]),
+                             ("'x=axb' is not INPUT=", ["add.onnx", "--shape", "x=axb"]),
+                             ("the model has no symbolic dim 'batch'", ["add.onnx", "--dim", "batch=4"]),
+                             ("the model has no input 'z'", ["add.onnx", "--shape", "z=2x4"]),
+                             ("has 3 dims, the model says 2", ["add.onnx", "--shape", "x=2x4x1"]),
+                             ("dim 1 of input 'x' is 4, not 5", ["add.onnx", "--shape", "x=2x5"]),
+                             ("unknown pass 'no-such-pass', expected one of graph-infer-shapes, ", ["add.onnx", "--print-ir-after=no-such-pass"]),
                              ("--stop-after", ["add.onnx", "--stop-after=lunch"]), ("--jobs", ["add.onnx", "-j0"]),
                              ("extra.onnx", ["add.onnx", "extra.onnx"])):
         test.expect(2, words, "llmc", *arguments)
+
+
+def bad_places(test):
+    """What an artifact or a report must not replace, and where none can be made."""
+    test.save(add_model(), "add.onnx")
+    (test.folder / "folder").mkdir()
+    (test.folder / "file").write_text("kept")
+    os.mkfifo(test.folder / "pipe")
+    null = os.stat("/dev/null")
+    for place, reason in (("/dev/null", "is a device, pipe or socket"), ("pipe", "is a device, pipe or socket"), ("folder", "is a folder")):
+        for flags in (["-o", place], ["-o", "out.llmc", "--report", place]):
+            test.expect(1, [place, reason, "expected a file or nothing there"], "llmc", "add.onnx", *flags)
+    now = os.stat("/dev/null")
+    test.checks.check((now.st_mode, now.st_rdev, now.st_ino) == (null.st_mode, null.st_rdev, null.st_ino), "/dev/null is still what it was")
+    test.expect(1, ["file/out.llmc", "Not a directory"], "llmc", "add.onnx", "-o", "file/out.llmc")
+    test.checks.check((test.folder / "file").read_text() == "kept" and not (test.folder / "out.llmc").exists(), "no file is changed or made")
+    (test.folder / "link").symlink_to("file")
+    done = run_tool("llmc", "add.onnx", "-o", "link", cwd=test.folder)
+    test.checks.check(done.returncode == 0 and os.readlink(test.folder / "link") == "file" and (test.folder / "file").stat().st_size > 1000,
+                      f"through a link, the file that it names is replaced {done.stderr}")
+    if os.geteuid() != 0:
+        return test.checks.skip("a folder without permission", "only root may become another user")
+    test.folder.chmod(0o755)
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+    if run_tool("llmc", "add.onnx", "--stop-after=import", cwd=test.folder, **nobody).returncode:
+        return test.checks.skip("a folder without permission", "another user can not run llmc here")
+    test.expect(1, ["out.llmc: can not create the file: Permission denied"], "llmc", "add.onnx", "-o", "out.llmc", **nobody)
+
+
+def stopped_by_signals(test):
+    """Half an artifact is not left behind."""
+    model = parse("g (float[1,1024] x) => (float[1,8192] y) { y = MatMul (x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((1024, 8192), np.float32), "w"))
+    test.save(model, "big.onnx")
+    output, temporary = test.folder / "output", test.folder / "temporary"
+    output.mkdir(), temporary.mkdir()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen([BIN / "llmc", "big.onnx", "-o", output / "a.llmc"], cwd=test.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env=os.environ | {"TMPDIR": str(temporary)})
+        while process.poll() is None and not os.listdir(output):
+            pass
+        process.send_signal(number)
+        code, left = process.wait(), os.listdir(output) + os.listdir(temporary)
+        test.checks.check(code == -number and not left, f"{number.name} while the artifact is written: ends by it, leaves nothing (found {code}, {left})")
 
 
 def expect_no_half_file(test, what, reason, folder, **options):
@@ -145,7 +191,7 @@ def expect_no_half_file(test, what, reason, folder, **options):
 
 
 def full_disk(test):
-    """Writing fails part of the way, of the artifact or of what the linker writes: at a limit on the size of a file, and on a small file system where we may mount one."""
+    """Writing fails part of the way: at a limit on the size of a file, and on a small file system where we may mount one."""
     weight = np.ones((512, 1024), np.float32)  # 2 MiB, more than its code has
     model = parse("g (float[1,512] x) => (float[1,1024] y) { y = MatMul (x, w) }")
     model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
@@ -159,11 +205,6 @@ def full_disk(test):
         return test.checks.skip("a full disk", "mounting a small file system is not permitted")
     try:
         expect_no_half_file(test, "a full disk", "No space left on device", folder)
-        (folder / "filler").write_bytes(bytes((1 << 20) - 16384))
-        done = run_tool("llmc", "big.onnx", cwd=test.folder, env=os.environ | {"TMPDIR": str(folder)})
-        left = sorted(os.listdir(folder))
-        test.checks.check(done.returncode == 1 and "can not write" in done.stderr and left == ["filler"],
-                          f"a full folder for temporary files: exit 1 with a message (found {done.returncode}, {left}: {done.stderr.strip()})")
     finally:
         subprocess.run(["umount", folder], check=True)
 
@@ -187,10 +228,13 @@ def bad_inputs(test):
     def refuse(code, words, *arguments):
         test.expect(code, words, "llmc-run", "pair.llmc", *arguments)
 
-    refuse(2, "input 'b', f32[N 1..8,4], is missing", "--input", "x=2x4.npy")
-    refuse(2, "the artifact has no input 'z'; it has 'x', 'b'", "--input", "z=2x4.npy")
-    refuse(2, "--input 'x' is not NAME=", "--input", "x")
-    refuse(2, "--input x='some words' is neither a .npy, .npz or .pb file nor a list of numbers", "--input", "x=some words", "--random", "1")
+    for words, arguments in (("input 'b', f32[N 1..8,4], is missing", ["--input", "x=2x4.npy"]),
+                             ("the artifact has no input 'z'; it has 'x', 'b'", ["--input", "z=2x4.npy"]), ("--input 'x' is not NAME=", ["--input", "x"]),
+                             ("no input has a dim 'Q'", ["--random", "1", "--dim", "Q=2"]),
+                             ("the artifact has no entry 'other'", ["--random", "1", "--entry", "other"]),
+                             ("--input x='some words' is neither a .npy, .npz or .pb file nor a list of numbers", ["--input", "x=some words", "--random", "1"])):
+        for tool in ("llmc-run", "llmc-bench"):
+            test.expect(2, words, tool, "pair.llmc", *arguments)
     refuse(1, ["input 'x'", "rank 3", "2"], "--input", "x=2x4x1.npy", "--input", "b=2x4.npy")
     refuse(1, "input 'x' has type F64, expected F32", "--input", "x=double.npy", "--input", "b=2x4.npy")
     refuse(1, ["input 'x'", "5 in dim 1", "4"], "--input", "x=2x5.npy", "--input", "b=2x4.npy")
@@ -236,7 +280,7 @@ def other_cpus(test):
 
 def main():
     checks = Checks()
-    for group in (bad_files, bad_versions, bad_graphs, bad_external_data, bad_compile_commands, full_disk, bad_inputs, bad_artifacts, other_cpus):
+    for group in (bad_files, bad_versions, bad_graphs, bad_external_data, bad_compile_commands, bad_places, stopped_by_signals, full_disk, bad_inputs, bad_artifacts, other_cpus):
         print(group.__name__.replace("_", " "), flush=True)
         with tempfile.TemporaryDirectory() as folder:
             group(Refusals(folder, checks))

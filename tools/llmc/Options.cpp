@@ -1,16 +1,13 @@
 // Flags to options.
 #include "tools/llmc/Options.h"
+#include "compiler/Import/DimOptions.h"
 #include "llvm/ADT/StringExtras.h"
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <thread>
 
-using llvm::StringRef;
-
 namespace llmc {
 namespace {
-
-constexpr int wrongCommandLine = 2;
 
 constexpr const char *examples = R"(
 Examples:
@@ -21,39 +18,22 @@ Examples:
 
 Exit codes: 0 good; 1 the model, the disk or the memory is at fault; 2 the command line is wrong; 3 a fault of llmc.)";
 
-/// "NAME=VALUE" or "NAME=LO..HI".
-bool parseDim(const std::string &text, ImportOptions &options) {
-  auto [name, value] = StringRef(text).rsplit('=');
-  graph::DimRange range;
-  auto [lo, hi] = value.split("..");
-  bool isRange = value.contains("..");
-  if (name.empty() || lo.getAsInteger(10, range.lo) || (isRange && hi.getAsInteger(10, range.hi)))
-    return false;
-  if (!isRange)
-    range.hi = range.lo;
-  options.dims[name.str()] = range;
-  return range.lo >= 0 && range.lo <= range.hi;
-}
-
-/// "INPUT=1x3x224x224"; "?" leaves a dim as the model has it.
-bool parseShape(const std::string &text, ImportOptions &options) {
-  auto [name, value] = StringRef(text).rsplit('=');
-  std::vector<int64_t> sizes;
-  for (StringRef part : llvm::split(value, 'x')) {
-    int64_t size = -1;
-    if (part != "?" && (part.getAsInteger(10, size) || size < 0))
-      return false;
-    sizes.push_back(size);
-  }
-  options.shapes[name.str()] = sizes;
-  return !name.empty();
-}
-
-std::string checkEach(const std::vector<std::string> &texts, bool (*parse)(const std::string &, ImportOptions &),
-                      ImportOptions &options, const char *form) {
-  for (const std::string &text : texts)
-    if (!parse(text, options))
-      return "'" + text + "' is not of the form " + form;
+/// What is wrong with the options that CLI11 does not know enough of; "" if nothing is.
+std::string problemOf(CompileOptions &options, const std::vector<std::string> &dims, const std::vector<std::string> &shapes) {
+  std::string problem;
+  for (const std::string &text : dims)
+    if (!parseDimOption(text, options.import, problem))
+      return problem;
+  for (const std::string &text : shapes)
+    if (!parseShapeOption(text, options.import, problem))
+      return problem;
+  for (const std::string &level : options.levels)
+    if (auto found = findCpuLevel(level); !found)
+      return llvm::toString(found.takeError());
+  std::vector<std::string> passes = passNames();
+  for (const std::string &pass : options.printAfter)
+    if (!llvm::is_contained(passes, pass))
+      return "unknown pass '" + pass + "', expected one of " + llvm::join(passes, ", ");
   return "";
 }
 
@@ -86,19 +66,12 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error, std::cout, std::cerr) == 0 ? 0 : wrongCommandLine;
   }
-  std::string problem = checkEach(dims, parseDim, options.import, "NAME=VALUE or NAME=LO..HI with 0 <= LO <= HI");
-  if (problem.empty())
-    problem = checkEach(shapes, parseShape, options.import, "INPUT=1x3x224x224");
-  for (const std::string &level : levels)
-    if (auto found = findCpuLevel(level); !found && problem.empty())
-      problem = llvm::toString(found.takeError());
-    else
-      llvm::consumeError(found.takeError());
+  options.levels = levels;
+  std::string problem = problemOf(options, dims, shapes);
   if (!problem.empty()) {
     llvm::errs() << "llmc: error: " << problem << "\n";
     return wrongCommandLine;
   }
-  options.levels = levels;
   options.version = LLMC_VERSION;
   if (!stopAfter.empty())
     options.stopAfter = parsePhase(stopAfter);

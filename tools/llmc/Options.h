@@ -6,6 +6,9 @@
 
 namespace llmc {
 
+/// Exit codes.
+constexpr int badData = 1, wrongCommandLine = 2;
+
 struct CommandLine {
   CompileOptions compile;
   std::string reportPath;

@@ -22,16 +22,26 @@ void clearProgress() {
     llvm::errs() << "\r\033[K";
 }
 
+/// Prints the error, if there is one.
+bool isGood(llvm::Error error) {
+  if (!error)
+    return true;
+  llvm::errs() << "llmc: error: " << llvm::toString(std::move(error)) << "\n";
+  return false;
+}
+
 bool writeReport(const CommandLine &line, const CompileResult &result) {
   std::string text = reportJson(line.compile, result);
   auto file = ArtifactFile::create(line.reportPath);
   llvm::Error error = file ? (*file)->writeAt(0, text) : file.takeError();
   if (!error)
     error = (*file)->commit(text.size());
-  if (!error)
-    return true;
-  llvm::errs() << "llmc: error: " << llvm::toString(std::move(error)) << "\n";
-  return false;
+  return isGood(std::move(error));
+}
+
+/// Finds out before the work is done.
+bool canWriteFiles(const CommandLine &line) {
+  return isGood(ArtifactFile::checkReplaceable(line.compile.outputPath)) && isGood(ArtifactFile::checkReplaceable(line.reportPath));
 }
 
 void printSummary(const CommandLine &line, const CompileResult &result, double seconds) {
@@ -59,20 +69,22 @@ int main(int argc, char **argv) {
   CommandLine line;
   if (std::optional<int> code = parseCommandLine(argc, argv, line))
     return *code;
+  if (!canWriteFiles(line))
+    return badData;
   auto start = std::chrono::steady_clock::now();
   line.compile.onPhase = showProgress;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.getDiagEngine().registerHandler(printRemark);
-  std::optional<CompileResult> result = compileModel(context, line.compile);
+  CompileResult result = compileModel(context, line.compile);
   clearProgress();
-  if (!result)
-    return 1;
-  if (!result->text.empty()) {
-    llvm::outs() << result->text;
+  if (result.fault != Fault::None)
+    return result.fault == Fault::Options ? wrongCommandLine : badData;
+  if (!result.text.empty()) {
+    llvm::outs() << result.text;
     return 0;
   }
-  if (!line.reportPath.empty() && !writeReport(line, *result))
-    return 1;
-  printSummary(line, *result, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (!line.reportPath.empty() && !writeReport(line, result))
+    return badData;
+  printSummary(line, result, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return 0;
 }

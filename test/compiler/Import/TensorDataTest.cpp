@@ -237,7 +237,7 @@ TEST_F(TensorDataTest, ExternalFilesStayInTheFolder) {
   setExternal("sub");
   EXPECT_THAT(readError(), HasSubstr("is a folder"));
   setExternal("none.bin");
-  EXPECT_THAT(readError(), HasSubstr("cannot open \"none.bin\": no such file"));
+  EXPECT_THAT(readError(), HasSubstr("can not open \"none.bin\": no such file"));
   setExternal("inside.bin");
   EXPECT_THAT(read<char>(), testing::ElementsAre('a', 'b', 'c')) << error;
 }

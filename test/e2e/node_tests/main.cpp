@@ -62,7 +62,7 @@ Outcome runCase(const fs::path &folder, Mode mode, const fs::path &artifact) {
   options.modelPath = file.path();
   options.outputPath = artifact.string();
   options.version = "test";
-  if (!compileModel(context, options))
+  if (compileModel(context, options).fault != Fault::None)
     return {isUnsupported(problem) ? Outcome::Skipped : Outcome::Failed, problem};
   if (model.isRandom)
     return {Outcome::Skipped, "draws random numbers"};
