@@ -1,7 +1,6 @@
 // The phases, one after another.
 #include "compiler/Compiler.h"
 #include "compiler/Codegen/Cpu/InPlace.h"
-#include "compiler/Emit/SourceNames.h"
 #include "compiler/EncodeConstants.h"
 #include "compiler/Import/OnnxProto.h"
 #include "compiler/Target/CpuTarget.h"
@@ -129,7 +128,7 @@ LogicalResult Compilation::generateCode() {
 
 void Compilation::describeSteps() {
   module->walk([&](plan::DispatchOp dispatch) {
-    result.steps.push_back({dispatch.getKernel().str(), sourceNames(dispatch.getLoc())});
+    result.steps.push_back({dispatch.getKernel().str(), graph::sourceNames(dispatch.getLoc())});
     result.inPlaceSteps += dispatch.isInPlace();
   });
   module->walk([&](plan::BodyOp body) {

@@ -1,6 +1,5 @@
 // Steps, and the blocks that they enter.
 #include "compiler/Emit/BodyWriter.h"
-#include "compiler/Emit/SourceNames.h"
 
 using namespace mlir;
 
@@ -151,7 +150,7 @@ LogicalResult BodyWriter::addStep(Frame &frame, plan::StepOpInterface op) {
   auto info = std::make_unique<plan::StepInfoT>();
   auto dispatch = dyn_cast<plan::DispatchOp>(*op);
   info->op = (dispatch ? dispatch.getKernel() : op->getName().stripDialect()).str();
-  info->source_ops = sourceNames(op->getLoc());
+  info->source_ops = graph::sourceNames(op->getLoc());
   step->info = tables.plan.step_infos.size();
   tables.plan.step_infos.push_back(std::move(info));
   if (plan::ScheduleAttr schedule = op.getScheduleAttr()) {

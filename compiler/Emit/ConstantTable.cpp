@@ -1,7 +1,6 @@
 // See ConstantTable.h.
 #include "compiler/Emit/ConstantTable.h"
 #include "compiler/Codegen/Cpu/Packing.h"
-#include "compiler/Emit/SourceNames.h"
 #include "runtime/schema/Container.h"
 
 using namespace mlir;
@@ -24,7 +23,7 @@ uint32_t ConstantTable::add(plan::ConstantOp op) {
   bool isDense = op.getEncoding() == "dense";
   uint64_t size = isDense ? view->bytes().size()
                           : cpu::packedBytes(*cpu::Encoding::parse(op.getEncoding()), view->type().getShape());
-  std::vector<std::string> names = sourceNames(op.getLoc());
+  std::vector<std::string> names = graph::sourceNames(op.getLoc());
   std::string name = names.empty() ? "constant_" + std::to_string(constants.size()) : names.front();
   constants.push_back({op.getValue(), op.getEncoding().str(), name, alignUp(end(), alignment), size});
   return place->second;

@@ -4,7 +4,8 @@
 
 include "dialects/Graph/GraphBase.td"
 
-class Graph_ElementwiseOp<string mnemonic, string rule, list<Trait> traits = []> : Graph_Op<mnemonic, traits> {
+class Graph_ElementwiseOp<string mnemonic, string rule, list<Trait> traits = []>
+    : Graph_Op<mnemonic, !listconcat([Graph_Elementwise], traits)> {
   let extraClassDefinition = baseDefinition # [{
     ::llvm::LogicalResult $cppClass::inferShape(Adaptor, ::llmc::graph::ShapeInference &shapes) {
       return ::llmc::graph::}] # rule # [{(shapes);
@@ -207,7 +208,7 @@ def Graph_WhereOp : Graph_ElementwiseOp<"where", "inferWhere"> {
   let assemblyFormat = "$condition `,` $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
-def Graph_CastOp : Graph_Op<"cast"> {
+def Graph_CastOp : Graph_Op<"cast", [Graph_Elementwise]> {
   let summary = "The same values in another element type";
   let description = [{
     Floats to integers truncate towards zero, saturate and turn NaN into 0; anything to bool is `x != 0`.

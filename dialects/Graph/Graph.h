@@ -5,6 +5,7 @@
 #include "dialects/Graph/ConstantView.h"
 #include "dialects/Graph/DimExpr.h"
 #include "dialects/Graph/ShapeInference.h"
+#include "dialects/Graph/SourceNames.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,6 +35,9 @@ struct PackedAttributes {
 inline int64_t packedAutoPad(std::optional<llvm::StringRef> autoPad) {
   return !autoPad ? 0 : *autoPad == "same_upper" ? 1 : 2;
 }
+
+/// The trait of ops that compute each element of the result from the elements of their operands, which broadcast, at its place.
+template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, Elementwise> {};
 
 } // namespace llmc::graph
 

@@ -41,6 +41,10 @@ def Graph_IntegerTensor : RankedTensorOf<[I8, I16, I32, I64, UI8, UI16, UI32, UI
 def Graph_IndexTensor : RankedTensorOf<[I32, I64]>;
 def Graph_ShapeTensor : RankedTensorOf<[I64]>;
 
+def Graph_Elementwise : NativeOpTrait<"Elementwise"> {
+  let cppNamespace = "::llmc::graph";
+}
+
 // An op that gives its result types by `inferShape`, its one shape rule, and its value by the reference kernel of its name.
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic, !listconcat(traits, [

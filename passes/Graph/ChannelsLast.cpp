@@ -57,8 +57,7 @@ struct ChannelsLastPass : impl::ChannelsLastPassBase<ChannelsLastPass> {
   /// transpose(x) that moves dims of size 1 alone -> view(x)
   static void viewUnitDims(graph::TransposeOp op, const ShapeAnalysis &analysis) {
     ArrayRef<graph::DimExpr> dims = analysis.dims(op.getY());
-    bool allKnown = llvm::all_of(dims, [](graph::DimExpr dim) { return static_cast<bool>(dim); });
-    if (!allKnown || !movesOnlyUnitDims(cast<RankedTensorType>(op.getX().getType()), op.getPerm())) {
+    if (!allKnown(dims) || !movesOnlyUnitDims(cast<RankedTensorType>(op.getX().getType()), op.getPerm())) {
       remark::missed(op.getLoc(), remark::RemarkOpts::name("TransposeLeft").category("graph-channels-last"))
           << "a neighbour has no form with channels last";
       return;

@@ -44,16 +44,6 @@ graph::TransposeOp channelsFirst(Value value) {
              : graph::TransposeOp();
 }
 
-bool isElementwise(Operation *op) {
-  return isa<graph::AbsOp, graph::NegOp, graph::ExpOp, graph::LogOp, graph::SqrtOp, graph::ErfOp, graph::TanhOp,
-             graph::SigmoidOp, graph::ReluOp, graph::FloorOp, graph::CeilOp, graph::RoundOp, graph::SignOp,
-             graph::ReciprocalOp, graph::SinOp, graph::CosOp, graph::SoftplusOp, graph::SoftsignOp, graph::HardSwishOp,
-             graph::IsNanOp, graph::NotOp, graph::LeakyReluOp, graph::EluOp, graph::HardSigmoidOp, graph::GeluOp,
-             graph::AddOp, graph::SubOp, graph::MulOp, graph::DivOp, graph::MaxOp, graph::MinOp, graph::EqualOp,
-             graph::LessOp, graph::LessEqualOp, graph::GreaterOp, graph::GreaterEqualOp, graph::AndOp, graph::OrOp,
-             graph::XorOp, graph::PowOp, graph::ModOp, graph::WhereOp, graph::CastOp>(op);
-}
-
 bool isConstant(Value value) { return matchPattern(value, m_Constant()); }
 
 bool hasOneElement(RankedTensorType type) { return type.hasStaticShape() && type.getNumElements() == 1; }
@@ -134,7 +124,7 @@ struct PushThroughElementwise final : RewritePattern {
   explicit PushThroughElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isElementwise(op))
+    if (!op->hasTrait<graph::Elementwise>())
       return rewriter.notifyMatchFailure(op, "not element-wise");
     graph::TransposeOp first = transposedOperand(op);
     auto type = cast<RankedTensorType>(op->getResult(0).getType());

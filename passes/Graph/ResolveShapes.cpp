@@ -10,10 +10,6 @@ namespace llmc {
 #include "passes/Graph/Passes.h.inc"
 namespace {
 
-bool allKnown(ArrayRef<graph::DimExpr> dims) {
-  return llvm::all_of(dims, [](graph::DimExpr dim) { return static_cast<bool>(dim); });
-}
-
 RankedTensorType typeOf(ArrayRef<graph::DimExpr> dims, Type elementType) {
   return RankedTensorType::get(graph::staticSizes(dims), elementType);
 }

@@ -126,4 +126,8 @@ void ShapeAnalysis::recordChecks() {
     function->setAttr(checksAttrName, ArrayAttr::get(function.getContext(), checks));
 }
 
+bool allKnown(ArrayRef<graph::DimExpr> dims) {
+  return llvm::all_of(dims, [](graph::DimExpr dim) { return static_cast<bool>(dim); });
+}
+
 } // namespace llmc

@@ -46,6 +46,9 @@ private:
   bool hasFailed = false;
 };
 
+/// Whether each of `dims` has an expression; what depends on data has none.
+bool allKnown(llvm::ArrayRef<graph::DimExpr> dims);
+
 } // namespace llmc
 
 #endif // LLMC_PASSES_GRAPH_SHAPEANALYSIS_H

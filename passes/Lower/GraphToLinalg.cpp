@@ -17,10 +17,6 @@ namespace {
 using graph::DimExpr;
 using Body = llvm::function_ref<Value(ImplicitLocOpBuilder &, ValueRange)>;
 
-bool allKnown(ArrayRef<DimExpr> dims) {
-  return llvm::all_of(dims, [](DimExpr dim) { return static_cast<bool>(dim); });
-}
-
 /// An operand of a generic and how it is read over the iteration dims.
 struct Read {
   Value value;

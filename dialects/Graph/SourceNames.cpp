@@ -1,11 +1,12 @@
-// Walks fused locations.
-#include "compiler/Emit/SourceNames.h"
+// See SourceNames.h.
+#include "dialects/Graph/SourceNames.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
-namespace llmc {
+namespace llmc::graph {
 
 static void collect(Location loc, llvm::StringSet<> &seen, std::vector<std::string> &names) {
   if (auto name = dyn_cast<NameLoc>(loc)) {
@@ -24,4 +25,6 @@ std::vector<std::string> sourceNames(Location loc) {
   return names;
 }
 
-} // namespace llmc
+std::string joinedSourceNames(Location loc) { return llvm::join(sourceNames(loc), ","); }
+
+} // namespace llmc::graph
