@@ -9,6 +9,7 @@
 // Order of a sum: step i of the innermost reduced dim (of vectors, along a row) goes to accumulator i mod kAccumulators; these are
 // combined in pairs, then the halves of the vector. So it depends on the sizes of the reduced dims alone.
 #include "compiler/Codegen/Cpu/BodyEmitter.h"
+#include "compiler/Codegen/Cpu/Combiner.h"
 #include "compiler/Codegen/Cpu/KernelTemplates.h"
 #include "compiler/Codegen/Cpu/Pointwise.h"
 #include "dialects/Graph/Graph.h"
@@ -26,16 +27,6 @@ namespace {
 constexpr unsigned kAccumulators = 4;
 constexpr int64_t kItemElements = 4096;
 constexpr unsigned kCostlyCycles = 15; // an op of that price is not computed twice
-
-/// The op that joins the accumulator with a new element. Null if the body is not of that form.
-Operation *combinerOf(linalg::GenericOp op) {
-  Value yielded = op.getBody()->getTerminator()->getOperand(0);
-  Operation *combiner = yielded.getDefiningOp();
-  BlockArgument accumulator = op.getRegionOutputArgs().front();
-  bool joins = combiner && combiner->getNumOperands() == 2 && llvm::is_contained(combiner->getOperands(), accumulator) &&
-               accumulator.hasOneUse() && arith::getNeutralElement(combiner).has_value();
-  return joins ? combiner : nullptr;
-}
 
 /// Sizes of the loops of `op`.
 Dims loopSizes(KernelBuilder &kb, linalg::GenericOp op) {
@@ -93,7 +84,7 @@ private:
     for (linalg::GenericOp op : reductions) {
       if (op.getIteratorTypesArray() != reductions.front().getIteratorTypesArray() || loopSizes(kb, op) != sizes)
         return op.emitError("reductions of one kernel must have the same loops");
-      if (op->getNumResults() != 1 || !combinerOf(op))
+      if (op->getNumResults() != 1 || !Combiner::of(op))
         return op.emitError("a reduction must have one result and one op that joins its elements");
       if (!op.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
         return op.emitError("a reduction must start from linalg.fill");
@@ -234,17 +225,13 @@ private:
   using Kept = SmallVector<std::pair<Pointwise::Access, View>>;
 
   Value reduce(linalg::GenericOp op, const Kept &keep, const Position &unit) {
-    Operation *combiner = combinerOf(op);
-    Value neutral = kb.constantVector(*arith::getNeutralElement(combiner), lanes);
-    SmallVector<Value> sums = reduceOver(op, keep, unit, reducedGroups, SmallVector<Value>(kAccumulators, neutral));
-    while (sums.size() > 1) {
-      for (size_t i = 0; i < sums.size() / 2; ++i)
-        sums[i] = join(combiner, sums[2 * i], sums[2 * i + 1]);
-      sums.resize(sums.size() / 2);
-    }
-    Value sum = alongRow ? joinLanes(combiner, sums[0]) : sums[0];
+    Combiner combiner = *Combiner::of(op);
+    SmallVector<Value> sums(kAccumulators, combiner.neutral(kb, lanes));
+    Value sum = combiner.joinAll(kb, reduceOver(op, keep, unit, reducedGroups, sums));
+    if (alongRow)
+      sum = combiner.joinLanes(kb, sum);
     Value start = kb.scalar(op.getDpsInits()[0].getDefiningOp<linalg::FillOp>().value());
-    return join(combiner, kb.splat(start, alongRow ? 1 : lanes), sum);
+    return combiner.join(kb, kb.splat(start, alongRow ? 1 : lanes), sum);
   }
 
   SmallVector<Value> reduceOver(linalg::GenericOp op, const Kept &keep, Position position, ArrayRef<unsigned> groups,
@@ -328,25 +315,6 @@ private:
   /// Along rows, what is the same for a whole line is computed before it; along columns each step differs.
   void startRow(const Position &position, ArrayRef<Pointwise::Access> accesses) {
     pointwise.hoist(position, alongRow ? accesses : ArrayRef<Pointwise::Access>());
-  }
-
-  Value join(Operation *combiner, Value lhs, Value rhs) {
-    IRMapping mapping;
-    mapping.map(combiner->getOperand(0), lhs);
-    mapping.map(combiner->getOperand(1), rhs);
-    Operation *clone = kb.b.clone(*combiner, mapping);
-    clone->getResult(0).setType(lhs.getType());
-    return clone->getResult(0);
-  }
-
-  Value joinLanes(Operation *combiner, Value vector) {
-    for (int64_t half = lanes / 2; half >= 1; half /= 2) {
-      auto lower = llvm::to_vector(llvm::seq<int64_t>(0, half)), upper = llvm::to_vector(llvm::seq<int64_t>(half, 2 * half));
-      Value low = vector::ShuffleOp::create(kb.b, vector, vector, lower);
-      Value high = vector::ShuffleOp::create(kb.b, vector, vector, upper);
-      vector = join(combiner, low, high);
-    }
-    return vector;
   }
 
   /// The reduced value of the unit, for the passes after it.
