@@ -217,14 +217,32 @@ private:
 
 } // namespace
 
+static SmallVector<ArrayRef<Converter>> converterFamilies() {
+  return {elementwiseConverters(),    contractionConverters(), windowConverters(), reductionConverters(),
+          normalizationConverters(), shapeConverters(),       partConverters(),   indexingConverters(),
+          constantConverters()};
+}
+
 const Converter *findConverter(StringRef op, int64_t version) {
-  for (ArrayRef<Converter> family : {elementwiseConverters(), contractionConverters(), windowConverters(), reductionConverters(),
-                                     normalizationConverters(), shapeConverters(), partConverters(), indexingConverters(),
-                                     constantConverters()})
+  for (ArrayRef<Converter> family : converterFamilies())
     for (const Converter &converter : family)
       if (converter.op == op && version >= converter.first && version <= converter.last)
         return &converter;
   return nullptr;
+}
+
+std::vector<OperatorVersions> supportedOperators() {
+  std::map<StringRef, OperatorVersions> operators; // an operator may have a converter for each range of versions
+  for (ArrayRef<Converter> family : converterFamilies())
+    for (const Converter &converter : family) {
+      auto [known, isNew] = operators.try_emplace(converter.op, OperatorVersions{converter.op.str(), converter.first, converter.last});
+      known->second.first = std::min(known->second.first, converter.first);
+      known->second.last = std::max(known->second.last, converter.last);
+    }
+  std::vector<OperatorVersions> result;
+  for (auto &[name, versions] : operators)
+    result.push_back(versions);
+  return result;
 }
 
 OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, const OnnxModel &model, const ImportOptions &options, Fault *fault) {

@@ -32,4 +32,12 @@ enum class Fault { None, Model, Options };
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, const OnnxModel &model, const ImportOptions &options,
                                              Fault *fault = nullptr);
 
+struct OperatorVersions {
+  std::string name;
+  int first, last; // opset versions
+};
+
+/// What can be imported of the default domain, by name.
+std::vector<OperatorVersions> supportedOperators();
+
 } // namespace llmc
