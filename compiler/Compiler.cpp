@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 /// Weights are left out of printed IR: more than 1 KiB of a constant is of no use to a reader.
 OpPrintingFlags printingFlags() {
   constexpr int64_t mostBytes = 1024;
-  return OpPrintingFlags().elideLargeElementsAttrs(mostBytes / sizeof(float)).elideLargeResourceString(2 * mostBytes);
+  return OpPrintingFlags().useLocalScope().elideLargeElementsAttrs(mostBytes / sizeof(float)).elideLargeResourceString(2 * mostBytes);
 }
 
 class Compilation {
@@ -36,6 +36,7 @@ private:
   LogicalResult runPasses(Phase phase);
   LogicalResult resolveLevels();
   LogicalResult generateCode();
+  void reportFallbacks();
   LogicalResult write();
   void describeSteps();
   std::string textOfKernels();
@@ -101,6 +102,7 @@ LogicalResult Compilation::generateCode() {
   std::vector<char> failures(levels.size());
   auto compile = [&](size_t i) {
     CpuCodegenOptions codegen;
+    codegen.optimisation = options.optimisation;
     codegen.keepLlvmIr = options.emit == Emit::Llvm;
     codegen.keepAssembly = options.emit == Emit::Assembly;
     FailureOr<CompiledImage> image = compileForCpu(*module, *levels[i], codegen);
@@ -122,8 +124,16 @@ LogicalResult Compilation::generateCode() {
   if (llvm::is_contained(failures, 1))
     return failure();
   for (const CompiledKernel &kernel : images.front().kernels)
-    result.kernels.push_back({kernel.name, kernel.kernelTemplate, kernel.isReference});
+    result.kernels.push_back({kernel.name, kernel.kernelTemplate, kernel.fallbackReason});
+  reportFallbacks();
   return success();
+}
+
+void Compilation::reportFallbacks() {
+  for (const KernelInfo &kernel : result.kernels)
+    if (!kernel.fallbackReason.empty())
+      remark::missed(module->lookupSymbol(kernel.name)->getLoc(), remark::RemarkOpts::name("ReferenceKernel").category("codegen"))
+          << remark::reason("{0}", kernel.fallbackReason) << remark::metric("Kernel", kernel.name);
 }
 
 void Compilation::describeSteps() {
@@ -218,7 +228,7 @@ LogicalResult Compilation::compile() {
 std::vector<std::string> CompileResult::fallbacks() const {
   std::vector<std::string> names;
   for (const KernelInfo &kernel : kernels)
-    if (kernel.isReference)
+    if (!kernel.fallbackReason.empty())
       names.push_back(kernel.name);
   return names;
 }

@@ -36,7 +36,7 @@ struct PhaseTime {
 
 struct KernelInfo {
   std::string name, kernelTemplate;
-  bool isReference;
+  std::string fallbackReason; // see CompiledKernel
 };
 
 struct StepReport {

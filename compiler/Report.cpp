@@ -12,7 +12,7 @@ std::string reportJson(const CompileOptions &options, const CompileResult &resul
   for (const PhaseTime &phase : result.phases)
     phases.push_back(Object{{"name", phase.name}, {"seconds", phase.seconds}});
   for (const KernelInfo &kernel : result.kernels)
-    kernels.push_back(Object{{"name", kernel.name}, {"template", kernel.kernelTemplate}, {"reference", kernel.isReference}});
+    kernels.push_back(Object{{"name", kernel.name}, {"template", kernel.kernelTemplate}, {"fallback_reason", kernel.fallbackReason}});
   for (const StepReport &step : result.steps)
     steps.push_back(Object{{"kernel", step.kernel}, {"nodes", Array(step.nodes)}});
   for (const std::string &name : result.fallbacks())

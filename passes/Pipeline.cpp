@@ -49,10 +49,10 @@ static void addDispatchPhase(OpPassManager &passes, int optimisation) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.addPass(createGraphToLinalgPass());
   functions.addPass(createCSEPass());
-  if (optimisation >= 1)
+  if (optimisation >= 2)
     functions.addPass(createFuseElementwisePass());
   functions.addPass(createCSEPass());
-  passes.addPass(createFormDispatchesPass());
+  passes.addPass(createFormDispatchesPass({/*fuse=*/optimisation >= 1}));
 }
 
 /// Where it lies and when it runs.

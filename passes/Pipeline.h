@@ -11,7 +11,8 @@ namespace llmc {
 enum class Phase { Import, Graph, Dispatch, Kernel, Plan };
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
-/// Passes of a phase for optimisation levels 0 to 3; Import and Kernel have none.
+/// Passes of a phase; Import and Kernel have none. Optimisation levels: at 0 none is there for speed, 1 adds rewrites of the graph and
+/// kernels of several ops, 2 element-wise fusion; 3 is no different here.
 void addPhase(mlir::OpPassManager &passes, Phase phase, int optimisation);
 
 /// The flags of all passes of all phases, in order, each once.

@@ -1,6 +1,7 @@
 // See CpuTarget.h: emit, lower, optimise, link.
 #include "compiler/Target/CpuTarget.h"
 
+#include "compiler/Codegen/Cpu/FallbackReason.h"
 #include "compiler/Codegen/Cpu/KernelTemplates.h"
 #include "compiler/Target/CpuLowering.h"
 #include "compiler/Target/Linker.h"
@@ -25,7 +26,8 @@ FailureOr<CompiledKernel> emitKernel(func::FuncOp dispatch, ModuleOp target, con
   kernel.grid = kb.cost.grid;
   kernel.scratch = kb.cost.scratch;
   kernel.grain = kb.cost.grain;
-  kernel.isReference = kernelTemplate->name == "reference";
+  if (kernelTemplate->name == "reference")
+    kernel.fallbackReason = cpu::fallbackReason(dispatch);
   return kernel;
 }
 
@@ -61,9 +63,10 @@ FailureOr<CompiledImage> compileForCpu(ModuleOp dispatches, const CpuLevel &leve
     return emitError(dispatches.getLoc(), "code for ") << level.name << ": " << llvm::toString(std::move(error));
   };
   cpu::BackendOptions backend;
+  backend.optimisation = options.optimisation;
   backend.keepLlvmIr = options.keepLlvmIr;
   backend.keepAssembly = options.keepAssembly;
-  if (llvm::any_of(image.kernels, [](const CompiledKernel &kernel) { return kernel.isReference; })) {
+  if (llvm::any_of(image.kernels, [](const CompiledKernel &kernel) { return kernel.isReference(); })) {
     std::span<const char> bitcode = reference::bitcode(level.referenceLevel);
     backend.referenceBitcode = {llvm::StringRef(bitcode.data(), bitcode.size()), "reference kernels"};
   }

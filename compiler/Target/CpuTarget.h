@@ -15,7 +15,8 @@ struct CompiledKernel {
   graph::DimExpr grid;          // number of work items
   graph::DimExpr scratch;       // bytes per thread
   graph::DimExpr grain;         // fewest work items worth a thread
-  bool isReference = false;     // calls a reference kernel
+  std::string fallbackReason;   // why it calls a reference kernel; empty: it is generated code
+  bool isReference() const { return !fallbackReason.empty(); }
 };
 
 /// The kernels of all dispatch functions for one level: an image as Linker.h describes it.
@@ -28,6 +29,7 @@ struct CompiledImage {
 };
 
 struct CpuCodegenOptions {
+  int optimisation = 2;    // see BackendOptions
   bool keepLlvmIr = false; // optimised
   bool keepAssembly = false;
 };

@@ -22,7 +22,7 @@ namespace {
 
 const llvm::Triple kTriple("x86_64-unknown-linux-gnu");
 
-std::unique_ptr<llvm::TargetMachine> createMachine(const CpuLevel &level) {
+std::unique_ptr<llvm::TargetMachine> createMachine(const CpuLevel &level, int optimisation) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
@@ -34,13 +34,16 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const CpuLevel &level) {
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(kTriple, error);
   if (!target)
     return nullptr;
+  llvm::CodeGenOptLevel effort = optimisation <= 1   ? llvm::CodeGenOptLevel::Less
+                                 : optimisation == 2 ? llvm::CodeGenOptLevel::Default
+                                                     : llvm::CodeGenOptLevel::Aggressive;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.FunctionSections = true;
   options.DataSections = true;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(kTriple, level.targetCpu, level.targetFeatures,
                                                                           options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                                                          llvm::CodeGenOptLevel::Default));
+                                                                          effort));
 }
 
 /// All code of an image is compiled for its level, however it came: what clang wrote into bitcode is replaced.
@@ -70,7 +73,7 @@ llvm::Error linkReference(llvm::Module &module, llvm::MemoryBufferRef bitcode) {
   return llvm::Error::success();
 }
 
-void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+void optimize(llvm::Module &module, llvm::TargetMachine &machine, int optimisation) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;
   tuning.LoopInterleaving = false;
@@ -86,7 +89,10 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  llvm::OptimizationLevel effort = optimisation <= 1   ? llvm::OptimizationLevel::O1
+                                   : optimisation == 2 ? llvm::OptimizationLevel::O2
+                                                       : llvm::OptimizationLevel::O3;
+  builder.buildPerModuleDefaultPipeline(effort).run(module, modules);
 }
 
 llvm::Error emitFile(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type,
@@ -104,7 +110,7 @@ llvm::Error emitFile(llvm::Module &module, llvm::TargetMachine &machine, llvm::C
 llvm::Expected<ObjectCode> emitObject(mlir::ModuleOp module, const CpuLevel &level, const BackendOptions &options) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = mlir::translateModuleToLLVMIR(module, context, "llmc");
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(level);
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(level, options.optimisation);
   if (!code || !machine)
     return llvm::createStringError("LLVM can not take the generated kernels");
   code->setTargetTriple(kTriple);
@@ -120,7 +126,7 @@ llvm::Expected<ObjectCode> emitObject(mlir::ModuleOp module, const CpuLevel &lev
   for (llvm::Function &function : *code)
     if (!function.isDeclaration())
       setLevel(function, level);
-  optimize(*code, *machine);
+  optimize(*code, *machine, options.optimisation);
 
   ObjectCode result;
   if (options.keepLlvmIr) {

@@ -17,6 +17,7 @@ struct ObjectCode {
 struct BackendOptions {
   /// Bitcode of the reference kernels for the level; only what the kernels call is taken. Empty if they call none.
   llvm::MemoryBufferRef referenceBitcode;
+  int optimisation = 2; // up to 1 LLVM's quick pipeline, at 3 its longest; results have the same bits at all levels
   bool keepLlvmIr = false;
   bool keepAssembly = false;
 };

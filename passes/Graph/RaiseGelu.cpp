@@ -152,6 +152,12 @@ template <typename Root> struct RaiseGelu final : OpRewritePattern<Root> {
   }
 };
 
+/// Where an erf stands that is not that of a GELU: few things else compute one.
+void reportNoGelu(graph::ErfOp op) {
+  remark::missed(op.getLoc(), remark::RemarkOpts::name("NoGelu").category("graph-raise-gelu"))
+      << remark::reason("not in 0.5 * x * (1 + erf(x / sqrt(2))) with no other reader of the parts");
+}
+
 struct RaiseGeluPass : impl::RaiseGeluPassBase<RaiseGeluPass> {
   using Base::Base;
 
@@ -159,7 +165,8 @@ struct RaiseGeluPass : impl::RaiseGeluPassBase<RaiseGeluPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<RaiseGelu<graph::MulOp>, RaiseGelu<graph::DivOp>>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation().walk(reportNoGelu);
   }
 };
 

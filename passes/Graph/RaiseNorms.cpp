@@ -159,6 +159,17 @@ template <typename Root> struct RaiseNorm final : OpRewritePattern<Root> {
   }
 };
 
+/// Where a value over a square root was not taken for a norm.
+void reportNoNorm(Operation *op) {
+  std::optional<Normalized> normalized = matchNormalized(op);
+  if (!normalized)
+    return;
+  bool hasMean = matchMeanOfSquares(normalized->radicand, normalized->value).has_value();
+  remark::missed(op->getLoc(), remark::RemarkOpts::name("NoNorm").category("graph-raise-norms"))
+      << remark::reason("{0}", hasMean ? "the dims of the mean are not static, or the value is broadcast"
+                                       : "the root is not of mean(x^2) + epsilon over the last dims of the x above it");
+}
+
 struct RaiseNormsPass : impl::RaiseNormsPassBase<RaiseNormsPass> {
   using Base::Base;
 
@@ -166,7 +177,8 @@ struct RaiseNormsPass : impl::RaiseNormsPassBase<RaiseNormsPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<RaiseNorm<graph::DivOp>, RaiseNorm<graph::MulOp>>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation().walk(reportNoNorm);
   }
 };
 

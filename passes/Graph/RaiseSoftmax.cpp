@@ -90,6 +90,16 @@ struct RaiseLogSoftmax final : OpRewritePattern<graph::SubOp> {
   }
 };
 
+/// Where a value over its own sum was not taken for a softmax.
+void reportNoSoftmax(Operation *op) {
+  std::optional<std::pair<Value, Value>> quotient = quotientOf(op);
+  auto sum = quotient ? quotient->second.getDefiningOp<graph::ReduceSumOp>() : graph::ReduceSumOp();
+  if (!sum || sum.getX() != quotient->first || !quotient->first.getDefiningOp<graph::ExpOp>())
+    return;
+  remark::missed(op->getLoc(), remark::RemarkOpts::name("NoSoftmax").category("graph-raise-softmax"))
+      << remark::reason("not exp(x - max(x)) over its sum along one kept axis with no other reader of the parts");
+}
+
 struct RaiseSoftmaxPass : impl::RaiseSoftmaxPassBase<RaiseSoftmaxPass> {
   using Base::Base;
 
@@ -97,7 +107,8 @@ struct RaiseSoftmaxPass : impl::RaiseSoftmaxPassBase<RaiseSoftmaxPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<RaiseSoftmax<graph::DivOp>, RaiseSoftmax<graph::MulOp>, RaiseLogSoftmax>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation().walk(reportNoSoftmax);
   }
 };
 

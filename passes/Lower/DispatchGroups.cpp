@@ -1,5 +1,6 @@
 // Greedy grouping, in program order: an op joins the group of a producer when one kernel can compute both.
 #include "passes/Lower/DispatchGroups.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -41,7 +42,7 @@ int64_t parallelRank(linalg::GenericOp op) { return op.getNumParallelLoops(); }
 
 class Grouping {
 public:
-  explicit Grouping(Block &block) {
+  Grouping(Block &block, bool fuse) : fuse(fuse) {
     for (auto [i, op] : llvm::enumerate(block))
       order[&op] = i;
   }
@@ -55,9 +56,11 @@ public:
 
 private:
   void place(Operation *op) {
-    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && fuse)
       for (size_t candidate : producers(generic))
-        if (joins(generic, candidate) && !reachesThroughOthers(generic, candidate))
+        if (const char *obstacle = obstacleTo(generic, candidate))
+          reportNotFused(generic, groups[candidate], obstacle);
+        else
           return join(generic, candidate);
     DispatchGroup group;
     bool isRoot = isGeneratedRoot(op);
@@ -70,8 +73,15 @@ private:
     groups.push_back(std::move(group));
   }
 
+  static void reportNotFused(Operation *op, const DispatchGroup &group, const char *obstacle) {
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("NotFused").category("form-dispatches"))
+        << remark::reason("{0}", obstacle) << remark::metric("Producer", graph::joinedSourceNames(group.ops.back()->getLoc()));
+  }
+
   void join(linalg::GenericOp op, size_t index) {
     DispatchGroup &group = groups[index];
+    remark::passed(op.getLoc(), remark::RemarkOpts::name("Fused").category("form-dispatches"))
+        << remark::metric("Producer", graph::joinedSourceNames(group.ops.back()->getLoc()));
     if (group.kind == DispatchGroup::Kind::Rows && op.getNumReductionLoops() > 0)
       group.rowRank = parallelRank(op);
     group.ops.push_back(op);
@@ -89,47 +99,56 @@ private:
     return result;
   }
 
-  bool joins(linalg::GenericOp op, size_t index) const {
+  /// Why `op` can not join a group; null if it can.
+  const char *obstacleTo(linalg::GenericOp op, size_t index) const {
     const DispatchGroup &group = groups[index];
-    switch (group.kind) {
-    case DispatchGroup::Kind::Root:
-      return joinsRoot(op, group);
-    case DispatchGroup::Kind::Rows:
-      return joinsRows(op, group);
-    case DispatchGroup::Kind::Reference:
-      return false;
-    }
-    llvm_unreachable("all kinds are handled");
+    const char *obstacle = group.kind == DispatchGroup::Kind::Root   ? obstacleToRoot(op, group)
+                           : group.kind == DispatchGroup::Kind::Rows ? obstacleToRows(op, group)
+                                                                     : "the producer has no generated code";
+    if (!obstacle && reachesThroughOthers(op, index))
+      return "another operand needs the producer's result first";
+    return obstacle;
   }
 
-  /// An element-wise op over exactly the elements of the root, which nobody else reads.
-  static bool joinsRoot(linalg::GenericOp op, const DispatchGroup &group) {
-    if (group.ops.size() != 1 || op.getNumReductionLoops() > 0)
-      return false;
+  /// None for an element-wise op over exactly the elements of the root, which nobody else reads.
+  static const char *obstacleToRoot(linalg::GenericOp op, const DispatchGroup &group) {
+    if (isContraction(op))
+      return "a product reads its operands from memory";
+    if (group.ops.size() != 1)
+      return "the producer's kernel has an epilogue already";
+    if (op.getNumReductionLoops() > 0)
+      return "reduces what the producer computes in tiles";
     Value result = group.ops.front()->getResult(0);
-    return llvm::all_of(result.getUsers(), [&](Operation *user) { return user == op.getOperation(); }) &&
-           llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
-             return operand->get() != result || op.getMatchingIndexingMap(operand).isIdentity();
-           });
+    if (!llvm::all_of(result.getUsers(), [&](Operation *user) { return user == op.getOperation(); }))
+      return "the producer's result has other readers";
+    bool inPlace = llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+      return operand->get() != result || op.getMatchingIndexingMap(operand).isIdentity();
+    });
+    return inPlace ? nullptr : "reads the producer's result in another shape or order";
   }
 
-  /// Reads what the group makes row by row: the same leading dims, in place.
-  static bool joinsRows(linalg::GenericOp op, const DispatchGroup &group) {
-    if (isContraction(op) || group.rowRank == -2)
-      return false;
+  /// None for what reads the group's results row by row: the same leading dims, in place.
+  static const char *obstacleToRows(linalg::GenericOp op, const DispatchGroup &group) {
+    if (isContraction(op))
+      return "a product reads its operands from memory";
+    if (group.rowRank == -2)
+      return "the producer reduces dims that are not the last ones";
     bool reduces = op.getNumReductionLoops() > 0;
     if (reduces && !reducesTrailing(op))
-      return false;
+      return "reduces dims that are not the last ones";
     int64_t rank = group.rowRank >= 0 ? group.rowRank : reduces ? parallelRank(op) : -1;
-    // Two element-wise ops that were not fused have other readers: each is a kernel of its own.
-    if (rank < 0 || (group.rowRank >= 0 && reduces && parallelRank(op) != rank) || op.getNumLoops() < rank)
-      return false;
+    if (rank < 0) // those without were fused before
+      return "the producer's result has other readers";
+    bool sameRows = !(group.rowRank >= 0 && reduces && parallelRank(op) != rank) && op.getNumLoops() >= rank &&
+                    llvm::all_of(group.ops, [&](Operation *member) { return cast<linalg::GenericOp>(member).getNumLoops() >= rank; });
+    if (!sameRows)
+      return "has rows of other dims than the producer";
     for (OpOperand *operand : op.getDpsInputOperands()) {
       Operation *producer = operand->get().getDefiningOp();
       if (producer && llvm::is_contained(group.ops, producer) && !keepsRows(op.getMatchingIndexingMap(operand), rank))
-        return false;
+        return "reads across the rows of the producer";
     }
-    return llvm::all_of(group.ops, [&](Operation *member) { return cast<linalg::GenericOp>(member).getNumLoops() >= rank; });
+    return nullptr;
   }
 
   static bool keepsRows(AffineMap map, int64_t rank) {
@@ -172,6 +191,7 @@ private:
     return found != groupOf.end() && found->second == index;
   }
 
+  bool fuse;
   llvm::DenseMap<Operation *, size_t> order, groupOf;
   std::vector<DispatchGroup> groups;
 };
@@ -184,6 +204,6 @@ bool needsKernel(Operation *op) {
   return isa<linalg::GenericOp, tensor::FromElementsOp>(op) || isa<graph::ReferenceEvalOpInterface>(op);
 }
 
-std::vector<DispatchGroup> groupDispatches(Block &block) { return Grouping(block).run(block); }
+std::vector<DispatchGroup> groupDispatches(Block &block, bool fuse) { return Grouping(block, fuse).run(block); }
 
 } // namespace llmc

@@ -22,8 +22,8 @@ struct DispatchGroup {
 bool needsKernel(mlir::Operation *op);
 
 /// Groups the kernel ops of a block: each op belongs to exactly one group, and running the groups one after another, each at the place
-/// of its last op, respects all uses.
-std::vector<DispatchGroup> groupDispatches(mlir::Block &block);
+/// of its last op, respects all uses. Without `fuse` each group has one op.
+std::vector<DispatchGroup> groupDispatches(mlir::Block &block, bool fuse);
 
 } // namespace llmc
 

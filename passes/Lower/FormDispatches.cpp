@@ -211,7 +211,7 @@ struct FormDispatchesPass : impl::FormDispatchesPassBase<FormDispatchesPass> {
       if (analysis.failed() || failed(allSizesKnown(function, analysis)))
         return signalPassFailure();
       Block &body = function.getBody().front();
-      std::vector<DispatchGroup> groups = groupDispatches(body);
+      std::vector<DispatchGroup> groups = groupDispatches(body, fuse);
       Outliner outliner(module, analysis);
       for (const DispatchGroup &group : groups)
         outliner.outline(group);

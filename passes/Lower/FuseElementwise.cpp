@@ -2,6 +2,7 @@
 #include "passes/Lower/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -33,19 +34,33 @@ bool followsRoot(linalg::GenericOp op) {
   });
 }
 
+/// Why an element-wise `producer` should not be computed where `consumer` reads it; null if it should.
+const char *obstacleTo(linalg::GenericOp consumer, linalg::GenericOp producer) {
+  if (isContraction(consumer)) {
+    bool permutes = onlyMoves(producer) && producer.getMatchingIndexingMap(producer.getDpsInputOperand(0)).isPermutation();
+    return permutes ? nullptr : "a product reads its operands through transposes only";
+  }
+  if (consumer.getNumReductionLoops() > 0 && followsRoot(producer))
+    return "the producer is an epilogue";
+  bool oneUse = llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer.getOperation(); });
+  return oneUse || onlyMoves(producer) ? nullptr : "the producer's result has other readers";
+}
+
 bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer)
-    return false;
-  bool oneUse = llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer.getOperation(); });
-  if (isContraction(consumer)) {
-    // Kernels read their operands through permutations only.
-    return onlyMoves(producer) && producer.getMatchingIndexingMap(producer.getDpsInputOperand(0)).isPermutation();
+  return producer && consumer && !obstacleTo(consumer, producer);
+}
+
+/// One remark for each element-wise producer that is left beside its consumer.
+void reportNotFused(linalg::GenericOp consumer) {
+  for (Value input : consumer.getDpsInputs()) {
+    auto producer = input.getDefiningOp<linalg::GenericOp>();
+    const char *obstacle = producer && producer.getNumReductionLoops() == 0 ? obstacleTo(consumer, producer) : nullptr;
+    if (obstacle)
+      remark::missed(consumer.getLoc(), remark::RemarkOpts::name("NotFused").category("linalg-fuse-element-wise"))
+          << remark::reason("{0}", obstacle) << remark::metric("Producer", graph::joinedSourceNames(producer.getLoc()));
   }
-  if (consumer.getNumReductionLoops() > 0 && followsRoot(producer))
-    return false;
-  return oneUse || onlyMoves(producer);
 }
 
 /// transpose(contraction(a, b)) -> contraction(a, b) that writes the transposed result
@@ -84,7 +99,8 @@ struct FuseElementwisePass : impl::FuseElementwisePassBase<FuseElementwisePass> 
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
                                      GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
                                          GreedySimplifyRegionLevel::Disabled))))
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation().walk(reportNotFused);
   }
 };
 

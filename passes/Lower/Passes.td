@@ -50,6 +50,7 @@ def FormDispatchesPass : Pass<"form-dispatches", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::llmc::graph::GraphDialect"];
+  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true", "Let one kernel compute several ops">];
 }
 
 #endif // LLMC_PASSES_LOWER_PASSES_TD

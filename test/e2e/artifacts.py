@@ -154,9 +154,17 @@ def bare_root(shop):
 
 def optimisation_agrees(shop, net, bert):
     for name, model, inputs in (("net", net, image()), ("bert", bert, text())):
-        plain, full = (outputs(shop.compile(model, f"{name}{flag}.llmc", flag), inputs) for flag in ("-O0", "-O2"))
-        error = difference(plain, full)
-        shop.checks.check(error <= 1e-5, f"{name}: -O0 and -O2 differ by {error:.1e} of its scale")
+        artifacts = [Artifact(shop.compile(model, f"{name}-O{level}.llmc", f"-O{level}")) for level in range(4)]
+        found = [outputs(artifact.path, inputs) for artifact in artifacts]
+        for level in (1, 2, 3):
+            error = difference(found[0], found[level])
+            shop.checks.check(error <= 1e-5, f"{name}: -O0 and -O{level} differ by {error:.1e} of its scale")
+        same = all(value.tobytes() == found[3][output].tobytes() for output, value in found[2].items())
+        shop.checks.check(same, f"{name}: -O2 and -O3 give the same bits")
+        recorded = [artifact.plan["options"]["optimisation"] for artifact in artifacts]
+        shop.checks.check(recorded == ["0", "1", "2", "3"], f"{name} records the level (found {recorded})")
+        steps = [sum(len(block["steps"]) for block in artifact.plan["entries"][0]["bodies"][0]["blocks"]) for artifact in artifacts]
+        shop.checks.check(steps[0] > steps[1] > steps[2] == steps[3], f"{name} has fewer steps at higher levels (found {steps})")
 
 
 def symbolic_dims_agree(shop, net, bert):

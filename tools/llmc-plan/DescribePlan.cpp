@@ -302,11 +302,16 @@ Json describePlan(const PlanFile &file) {
     provenance = {{"producer", std::string(text(source->producer()))},
                   {"version", std::string(text(source->producer_version()))},
                   {"llvm", std::string(text(source->llvm_version()))}};
+  Json options = Json::object();
+  if (plan.provenance() && plan.provenance()->options())
+    for (const plan::KV *option : *plan.provenance()->options())
+      options[std::string(text(option->key()))] = std::string(text(option->value()));
   return {{"file_bytes", file.header().fileSize},
           {"plan_bytes", file.header().planSize},
           {"plan_version", concat(plan.compat()->plan_major(), ".", plan.compat()->plan_minor())},
           {"kernel_abi", plan.compat()->kernel_abi()},
           {"provenance", provenance},
+          {"options", options},
           {"devices", devices},
           {"segments", describeSegments(plan)},
           {"executables", describeExecutables(plan)},

@@ -37,6 +37,12 @@ std::string problemOf(CompileOptions &options, const std::vector<std::string> &d
   return "";
 }
 
+void listOperators() {
+  for (const OperatorVersions &versions : supportedOperators())
+    std::cout << versions.name << ' ' << versions.first << ".." << versions.last << '\n';
+  throw CLI::Success();
+}
+
 } // namespace
 
 std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
@@ -49,7 +55,8 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
   options.jobs = std::max(1u, std::thread::hardware_concurrency());
   app.add_option("model", options.modelPath, "The ONNX file")->required();
   app.add_option("-o,--output", options.outputPath, "The artifact (default: the model's name with .llmc, in this folder)");
-  app.add_option("-O", options.optimisation, "Optimisation level, as in -O3 (default: 2)")->check(CLI::Range(0, 3));
+  app.add_option("-O", options.optimisation, "-O0: nothing for speed, soonest done; -O1: rewrites of the graph, kernels of several ops; -O2 (default): element-wise "
+                 "fusion too, and LLVM's usual effort; -O3: today the same as -O2 but for more of LLVM's time")->check(CLI::Range(0, 3));
   app.add_option("--cpu", levels, "CPU levels: native, x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+vnni+bf16")->delimiter(',');
   app.add_option("--dim", dims, "NAME=VALUE or NAME=LO..HI: the size of a symbolic dim");
   app.add_option("--shape", shapes, "INPUT=1x3x224x224: the sizes of an input; ? leaves one as it is");
@@ -61,6 +68,8 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
   app.add_option("--report", line.reportPath, "Write what became of the model, as JSON");
   app.add_option("--remarks-filter", options.remarksFilter, "Print what the passes whose names match did and did not do, and why");
   app.add_option("-j,--jobs", options.jobs, "Threads (default: all cores)")->check(CLI::PositiveNumber);
+  app.add_flag_callback("--list-operators", listOperators, "Print the operators that are supported, with their opset versions, and end")
+      ->trigger_on_parse();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
