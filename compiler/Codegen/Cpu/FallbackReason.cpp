@@ -40,8 +40,8 @@ const char *formOf(Operation *op) {
       .Case<graph::ReduceSumOp, graph::ReduceMeanOp, graph::ReduceMaxOp, graph::ReduceMinOp, graph::ReduceProdOp>(
           [](auto op) { return op.getAxes().empty() ? "it reduces no dim" : "only f32 has generated code"; })
       .Default([](Operation *op) {
-        return op->hasTrait<graph::Elementwise>() ? "this op has no generated code for its element types"
-                                                  : "this op has no generated code";
+        bool onFloats = op->getNumOperands() == 0 || getElementTypeOrSelf(op->getOperand(0)).isF32();
+        return op->hasTrait<graph::Elementwise>() && !onFloats ? "only f32 has generated code" : "this op has no generated code";
       });
 }
 
