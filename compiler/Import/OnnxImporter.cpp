@@ -97,13 +97,13 @@ private:
     };
     std::string domain(canonicalDomain(node.proto->domain()));
     auto version = node.opsets->find(domain);
-    std::string what = (domain.empty() ? "" : domain + ".") + node.proto->op_type();
+    std::string name = (domain.empty() ? "" : domain + ".") + node.proto->op_type(), what = name;
     if (version == node.opsets->end()) {
       report(node.label, what + " is of a domain that the model does not import");
       return poisonOutputs();
     }
     what += " of opset " + std::to_string(version->second);
-    const Converter *converter = domain.empty() ? findConverter(node.proto->op_type(), version->second) : nullptr;
+    const Converter *converter = findConverter(name, version->second);
     if (!converter) {
       report(node.label, what + " is not supported");
       return poisonOutputs();
@@ -205,7 +205,7 @@ private:
 const Converter *findConverter(StringRef op, int64_t version) {
   for (ArrayRef<Converter> family : {elementwiseConverters(), contractionConverters(), windowConverters(), reductionConverters(),
                                      normalizationConverters(), shapeConverters(), partConverters(), indexingConverters(),
-                                     constantConverters()})
+                                     constantConverters(), attentionConverters()})
     for (const Converter &converter : family)
       if (converter.op == op && version >= converter.first && version <= converter.last)
         return &converter;
