@@ -26,6 +26,7 @@ llvm::ArrayRef<Converter> partConverters();
 llvm::ArrayRef<Converter> indexingConverters();
 llvm::ArrayRef<Converter> constantConverters();
 llvm::ArrayRef<Converter> attentionConverters();
+llvm::ArrayRef<Converter> lossConverters();
 
 /// Null if there is none.
 const Converter *findConverter(llvm::StringRef op, int64_t version);
