@@ -27,6 +27,7 @@ llvm::ArrayRef<Converter> indexingConverters();
 llvm::ArrayRef<Converter> constantConverters();
 llvm::ArrayRef<Converter> attentionConverters();
 llvm::ArrayRef<Converter> lossConverters();
+llvm::ArrayRef<Converter> quantizationConverters();
 
 /// Null if there is none.
 const Converter *findConverter(llvm::StringRef op, int64_t version);
