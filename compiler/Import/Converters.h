@@ -28,6 +28,7 @@ llvm::ArrayRef<Converter> constantConverters();
 llvm::ArrayRef<Converter> attentionConverters();
 llvm::ArrayRef<Converter> lossConverters();
 llvm::ArrayRef<Converter> quantizationConverters();
+llvm::ArrayRef<Converter> einsumConverters();
 
 /// Null if there is none.
 const Converter *findConverter(llvm::StringRef op, int64_t version);
