@@ -29,6 +29,7 @@ llvm::ArrayRef<Converter> attentionConverters();
 llvm::ArrayRef<Converter> lossConverters();
 llvm::ArrayRef<Converter> quantizationConverters();
 llvm::ArrayRef<Converter> einsumConverters();
+llvm::ArrayRef<Converter> signalConverters();
 
 /// Null if there is none.
 const Converter *findConverter(llvm::StringRef op, int64_t version);
