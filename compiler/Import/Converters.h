@@ -30,6 +30,7 @@ llvm::ArrayRef<Converter> lossConverters();
 llvm::ArrayRef<Converter> quantizationConverters();
 llvm::ArrayRef<Converter> einsumConverters();
 llvm::ArrayRef<Converter> signalConverters();
+llvm::ArrayRef<Converter> imageConverters();
 
 /// Null if there is none.
 const Converter *findConverter(llvm::StringRef op, int64_t version);
