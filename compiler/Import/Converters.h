@@ -31,6 +31,7 @@ llvm::ArrayRef<Converter> quantizationConverters();
 llvm::ArrayRef<Converter> einsumConverters();
 llvm::ArrayRef<Converter> signalConverters();
 llvm::ArrayRef<Converter> imageConverters();
+llvm::ArrayRef<Converter> microsoftConverters();
 
 /// Null if there is none.
 const Converter *findConverter(llvm::StringRef op, int64_t version);

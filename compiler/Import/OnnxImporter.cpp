@@ -206,7 +206,7 @@ const Converter *findConverter(StringRef op, int64_t version) {
   for (ArrayRef<Converter> family : {elementwiseConverters(), contractionConverters(), windowConverters(), reductionConverters(),
                                      normalizationConverters(), shapeConverters(), partConverters(), indexingConverters(),
                                      constantConverters(), attentionConverters(), lossConverters(), quantizationConverters(),
-                                     einsumConverters(), signalConverters(), imageConverters()})
+                                     einsumConverters(), signalConverters(), imageConverters(), microsoftConverters()})
     for (const Converter &converter : family)
       if (converter.op == op && version >= converter.first && version <= converter.last)
         return &converter;

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # What passes today, of 1,765 (ten of them are random). A commit may raise these, none may lower them.
-FLOORS = {"static": 810, "symbolic": 707, "constant": 1035}
+FLOORS = {"static": 1040, "symbolic": 910, "constant": 1290}
 
 
 def run_mode(folder, mode):
