@@ -5,7 +5,8 @@
 
 namespace llmc {
 
-/// Translates a node whose opset version is in [first, last]: gives the context one result per output that it produces.
+/// Translates a node whose opset version is in [first, last]: gives the context one result per output that it produces. Operators
+/// of another domain than the default one have it in front: "com.microsoft.Gelu".
 struct Converter {
   llvm::StringRef op;
   int first, last;
@@ -24,6 +25,13 @@ llvm::ArrayRef<Converter> shapeConverters();
 llvm::ArrayRef<Converter> partConverters();
 llvm::ArrayRef<Converter> indexingConverters();
 llvm::ArrayRef<Converter> constantConverters();
+llvm::ArrayRef<Converter> attentionConverters();
+llvm::ArrayRef<Converter> lossConverters();
+llvm::ArrayRef<Converter> quantizationConverters();
+llvm::ArrayRef<Converter> einsumConverters();
+llvm::ArrayRef<Converter> signalConverters();
+llvm::ArrayRef<Converter> imageConverters();
+llvm::ArrayRef<Converter> microsoftConverters();
 
 /// Null if there is none.
 const Converter *findConverter(llvm::StringRef op, int64_t version);
@@ -34,9 +42,22 @@ mlir::Value reshapeLike(NodeContext &node, mlir::Value value, mlir::Value like);
 graph::Dims chosenDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> axes, int64_t rank);
 /// The `count` dims whose entry of `stays` is 1, in order.
 graph::Dims keptDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> dims, llvm::ArrayRef<graph::DimExpr> stays, int64_t count);
+/// The dims from `start` to `end` as a tensor. Negative places count from the end, others are clamped.
+mlir::Value shapeOf(NodeContext &node, mlir::Value x, int64_t start, int64_t end);
+/// x itself if it has that type.
+mlir::Value castTo(NodeContext &node, mlir::Value x, mlir::Type type);
+/// Elements offset + i * step, i < size, of one dim.
+mlir::Value part(NodeContext &node, mlir::Value x, int64_t axis, graph::DimExpr offset, graph::DimExpr size, int64_t step = 1);
 /// [0, 1 ... size - 1] of i64, for any size that is known, be it at run time.
 mlir::Value iota(NodeContext &node, graph::DimExpr size);
+/// x with a dim of `size`, where that of x may be 1 at run time (any other size is an error then). A dim that is known to be 1 stays.
+mlir::Value expanded(NodeContext &node, mlir::Value x, int64_t axis, graph::DimExpr size);
 /// A value of rank 1 as [1, size, 1, ...] of the given rank: one value per channel.
 mlir::Value perChannel(NodeContext &node, mlir::Value value, int64_t rank);
+
+/// A convolution with the attributes of the node. `bias` may be null.
+mlir::Value convolution(NodeContext &node, mlir::Value x, mlir::Value weight, mlir::Value bias);
+/// Adds the results 1 and 2 of a layer norm over the dims from `axis` on: mean and 1 / standard deviation, in float32.
+void addStatistics(NodeContext &node, mlir::Value x, int64_t axis, double epsilon);
 
 } // namespace llmc

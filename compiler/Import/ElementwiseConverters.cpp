@@ -173,10 +173,6 @@ void where(NodeContext &node) {
   node.result(node.create<WhereOp>({node.input(0), node.input(1), node.input(2)}));
 }
 
-Value castTo(NodeContext &node, Value x, Type type) {
-  return node.create<CastOp>({x}, {node.named("to", TypeAttr::get(type))});
-}
-
 /// Options that only concern float8 types, which the graph dialect does not have.
 void ignoreFloat8Options(NodeContext &node) {
   if (node.version >= 19)
@@ -315,6 +311,10 @@ constexpr Converter table[] = {
 } // namespace
 
 ArrayRef<Converter> elementwiseConverters() { return table; }
+
+Value castTo(NodeContext &node, Value x, Type type) {
+  return x && node.elementType(x) != type ? node.create<CastOp>({x}, {node.named("to", TypeAttr::get(type))}) : x;
+}
 
 Value perChannel(NodeContext &node, Value value, int64_t rank) {
   if (rank < 2)

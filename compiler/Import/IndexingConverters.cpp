@@ -9,11 +9,25 @@ namespace llmc {
 using namespace graph;
 
 Value iota(NodeContext &node, DimExpr size) {
+  if (!size) {
+    node.fail("a size that depends on data is not supported");
+    return {};
+  }
   if (std::optional<int64_t> known = size.asConstant())
     return node.indices(llvm::to_vector(llvm::seq<int64_t>(0, *known)));
   Type integer = IntegerType::get(node.context(), 64);
   Value ones = node.create<BroadcastOp>({node.scalar(integer, 1)}, {node.named("dims", ArrayRef(size))});
   return node.create<CumSumOp>({ones}, {node.named("axis", int64_t(0)), node.flag("exclusive")});
+}
+
+Value expanded(NodeContext &node, Value x, int64_t axis, DimExpr size) {
+  DimExpr dim = x ? node.dims(x)[axis] : DimExpr();
+  if (!dim || !size || dim.asConstant() || dim == size)
+    return x;
+  Value own = shapeOf(node, x, axis, axis + 1), places = iota(node, dim.max(size));
+  Value isOne = node.create<EqualOp>({own, node.scalar(own, 1)});
+  places = node.create<WhereOp>({isOne, node.scalar(own, 0), places});
+  return node.create<GatherOp>({x, places}, {node.named("axis", axis)});
 }
 
 namespace {
@@ -162,7 +176,7 @@ void oneHot(NodeContext &node) {
   if (!depth || node.failed())
     return;
   Type integer = IntegerType::get(node.context(), 64);
-  Value index = node.create<CastOp>({indices}, {node.named("to", TypeAttr::get(integer))});
+  Value index = castTo(node, indices, integer);
   Value isNegative = node.create<LessOp>({index, node.scalar(integer, 0)});
   index = node.create<WhereOp>({isNegative, node.create<AddOp>({index, node.scalar(integer, double(*depth))}), index});
   Value places = unsqueezed(node, iota(node, node.number(*depth)), llvm::to_vector(llvm::seq<int64_t>(1, rank - axis)));
@@ -188,7 +202,7 @@ void eyeLike(NodeContext &node) {
     return node.fail("the element type is not supported");
   Value rows = unsqueezed(node, iota(node, (*dims)[0]), {1}), columns = iota(node, (*dims)[1]);
   Value isOne = node.create<EqualOp>({node.create<AddOp>({rows, node.scalar(rows, double(k))}), columns});
-  node.result(node.create<CastOp>({isOne}, {node.named("to", TypeAttr::get(element))}));
+  node.result(castTo(node, isOne, element));
 }
 
 constexpr Converter table[] = {

@@ -308,7 +308,7 @@ Value NodeContext::scalar(Type elementType, double value) {
   auto integer = dyn_cast<IntegerType>(elementType);
   if (!integer)
     return {};
-  APSInt number(integer.getWidth(), integer.isUnsigned());
+  APSInt number(integer.getWidth(), integer.isUnsigned() || integer.getWidth() == 1);
   bool exact = false;
   if (APFloat(value).convertToInteger(number, APFloat::rmTowardZero, &exact) != APFloat::opOK || !exact)
     fail(std::to_string(value) + " is no value of the element type");

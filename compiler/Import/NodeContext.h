@@ -71,6 +71,7 @@ public:
   /// The integers of an input that must be known at compile time. Nothing if absent, or a problem.
   std::optional<llvm::SmallVector<int64_t>> constantInput(size_t i);
   size_t numOutputs() const { return proto.output_size(); }
+  bool hasOutput(size_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
 
   // Facts about values; harmless for null ones.
   int64_t rank(mlir::Value value) const;

@@ -104,13 +104,13 @@ private:
     };
     std::string domain(canonicalDomain(node.proto->domain()));
     auto version = node.opsets->find(domain);
-    std::string what = (domain.empty() ? "" : domain + ".") + node.proto->op_type();
+    std::string name = (domain.empty() ? "" : domain + ".") + node.proto->op_type(), what = name;
     if (version == node.opsets->end()) {
       report(node.label, what + " is of a domain that the model does not import");
       return poisonOutputs();
     }
     what += " of opset " + std::to_string(version->second);
-    const Converter *converter = domain.empty() ? findConverter(node.proto->op_type(), version->second) : nullptr;
+    const Converter *converter = findConverter(name, version->second);
     if (!converter) {
       report(node.label, what + " is not supported");
       return poisonOutputs();
@@ -220,7 +220,8 @@ private:
 static SmallVector<ArrayRef<Converter>> converterFamilies() {
   return {elementwiseConverters(),    contractionConverters(), windowConverters(), reductionConverters(),
           normalizationConverters(), shapeConverters(),       partConverters(),   indexingConverters(),
-          constantConverters()};
+          constantConverters(),      attentionConverters(),   lossConverters(),   quantizationConverters(),
+          einsumConverters(),        signalConverters(),      imageConverters(),  microsoftConverters()};
 }
 
 const Converter *findConverter(StringRef op, int64_t version) {

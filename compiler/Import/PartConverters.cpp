@@ -88,13 +88,9 @@ void split(NodeContext &node) {
   if (!parts || !dims)
     return;
   DimExpr covered = node.number(0), whole = (*dims)[axis];
-  Dims offsets(dims->size(), node.number(0)), sizes = *dims;
-  for (DimExpr part : *parts) {
-    offsets[axis] = covered;
-    sizes[axis] = part;
-    covered = covered + part;
-    node.result(node.create<SubviewOp>({x}, {node.named("offsets", offsets), node.named("sizes", sizes),
-                                             node.named("steps", SmallVector<int64_t>(dims->size(), 1))}));
+  for (DimExpr size : *parts) {
+    node.result(part(node, x, axis, covered, size));
+    covered = covered + size;
   }
   node.require(covered, whole, "the parts make " + covered.str() + " of a dim of " + whole.str());
 }
@@ -268,5 +264,17 @@ constexpr Converter table[] = {
 } // namespace
 
 ArrayRef<Converter> partConverters() { return table; }
+
+Value part(NodeContext &node, Value x, int64_t axis, DimExpr offset, DimExpr size, int64_t step) {
+  std::optional<Dims> sizes = node.knownDims(x, "the part");
+  if (!sizes)
+    return {};
+  Dims offsets(sizes->size(), node.number(0));
+  SmallVector<int64_t> steps(sizes->size(), 1);
+  offsets[axis] = offset;
+  (*sizes)[axis] = size;
+  steps[axis] = step;
+  return node.create<SubviewOp>({x}, {node.named("offsets", offsets), node.named("sizes", *sizes), node.named("steps", steps)});
+}
 
 } // namespace llmc

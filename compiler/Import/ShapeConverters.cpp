@@ -11,7 +11,7 @@ using namespace graph;
 
 void identity(NodeContext &node) { node.result(node.input(0)); }
 
-/// In inference a dropout is the identity. Its mask is no result here.
+/// In inference a dropout is the identity, and its mask, of bools since opset 10, is true.
 void dropout(NodeContext &node) {
   if (node.version < 6)
     node.ignoreAttribute("consumed_inputs");
@@ -26,16 +26,12 @@ void dropout(NodeContext &node) {
     if (training && llvm::any_of(*training, [](int64_t value) { return value != 0; }))
       return node.fail("training_mode = true is not supported");
   }
-  identity(node);
-}
-
-/// The dims from `start` to `end` as a tensor. Negative places count from the end, others are clamped.
-Value shapeOf(NodeContext &node, Value x, int64_t start, int64_t end) {
-  int64_t rank = node.rank(x);
-  auto clamped = [&](int64_t place) { return std::clamp<int64_t>(place < 0 ? place + rank : place, 0, rank); };
-  start = clamped(start);
-  end = std::max(start, clamped(end));
-  return node.create<ShapeOp>({x}, {node.named("start", start), node.named("end", end)});
+  Value x = node.input(0);
+  node.result(x);
+  if (node.numOutputs() > 1 && node.version >= 10) {
+    Value kept = node.scalar(IntegerType::get(node.context(), 1), 1);
+    node.result(node.create<ExpandOp>({kept, shapeOf(node, x, 0, INT64_MAX)}));
+  }
 }
 
 void shape(NodeContext &node) {
@@ -190,6 +186,14 @@ Dims keptDims(NodeContext &node, ArrayRef<DimExpr> dims, ArrayRef<DimExpr> stays
     kept.push_back(atLeastZero(size));
   }
   return kept;
+}
+
+Value shapeOf(NodeContext &node, Value x, int64_t start, int64_t end) {
+  int64_t rank = node.rank(x);
+  auto clamped = [&](int64_t place) { return std::clamp<int64_t>(place < 0 ? place + rank : place, 0, rank); };
+  start = clamped(start);
+  end = std::max(start, clamped(end));
+  return node.create<ShapeOp>({x}, {node.named("start", start), node.named("end", end)});
 }
 
 Value reshapeLike(NodeContext &node, Value value, Value like) {

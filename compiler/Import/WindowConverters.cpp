@@ -90,33 +90,15 @@ SmallVector<NamedAttribute> windowAttributes(NodeContext &node, const Window &wi
 }
 
 void conv(NodeContext &node) {
-  Value x = node.input(0), weight = node.input(1), bias = node.optionalInput(2);
-  SmallVector<int64_t> kernel;
-  Dims weightDims = node.dims(weight);
-  for (DimExpr dim : llvm::drop_begin(weightDims, std::min<size_t>(2, weightDims.size()))) {
-    if (!dim || !dim.asConstant())
-      return node.fail("a weight whose kernel size is not known at compile time is not supported");
-    kernel.push_back(*dim.asConstant());
-  }
-  Window window = readWindow(node, kernel);
-  window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
-  int64_t group = node.intAttribute("group", 1);
-  if (!fits(node, window, x))
-    return;
-  resolveAutoPad(node, window, x);
-  SmallVector<Value> operands = {x, weight};
-  if (bias)
-    operands.push_back(bias);
-  SmallVector<NamedAttribute> attributes = windowAttributes(node, window);
-  attributes.push_back(node.named("group", group));
-  node.result(node.create<ConvOp>(operands, attributes));
+  Value x = node.input(0), weight = node.input(1);
+  node.result(convolution(node, x, weight, node.optionalInput(2)));
 }
 
-Window readPool(NodeContext &node, int dilationsSince) {
+Window readPool(NodeContext &node, int dilationsSince, int ceilModeSince) {
   Window window = readWindow(node, {});
   if (node.version >= dilationsSince)
     window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
-  if (node.version >= 10)
+  if (node.version >= ceilModeSince)
     window.ceilMode = node.intAttribute("ceil_mode", 0) != 0;
   return window;
 }
@@ -131,7 +113,7 @@ SmallVector<NamedAttribute> poolAttributes(NodeContext &node, const Window &wind
 
 void maxPool(NodeContext &node) {
   Value x = node.input(0);
-  Window window = readPool(node, 10);
+  Window window = readPool(node, 10, 10);
   if (node.version >= 8)
     node.ignoreAttribute("storage_order"); // of the indices, which are no result here
   if (!fits(node, window, x))
@@ -142,7 +124,7 @@ void maxPool(NodeContext &node) {
 
 void averagePool(NodeContext &node) {
   Value x = node.input(0);
-  Window window = readPool(node, 19);
+  Window window = readPool(node, 19, 10);
   bool includePad = node.version >= 7 && node.intAttribute("count_include_pad", 0) != 0;
   if (!fits(node, window, x))
     return;
@@ -159,6 +141,55 @@ template <typename Reduce> void globalPool(NodeContext &node) {
     return node.fail("expects an input of rank 3 or more, got " + Twine(node.rank(x)));
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, std::max<int64_t>(2, node.rank(x))));
   node.result(node.create<Reduce>({x}, {node.named("axes", axes), node.flag("keepdims")}));
+}
+
+/// p of a p-norm: a float in opset 1.
+double readP(NodeContext &node) {
+  double p = node.version < 2 ? node.floatAttribute("p", 2) : static_cast<double>(node.intAttribute("p", 2));
+  if (p <= 0)
+    node.fail("p = " + std::to_string(p) + " is not positive");
+  return p;
+}
+
+/// |x| ^ p
+Value powers(NodeContext &node, Value x, double p) {
+  if (p == 2)
+    return node.create<MulOp>({x, x});
+  Value size = node.create<AbsOp>({x});
+  return p == 1 ? size : node.create<PowOp>({size, node.scalar(x, p)});
+}
+
+/// x ^ (1 / p)
+Value root(NodeContext &node, Value x, double p) {
+  if (p == 2)
+    return node.create<SqrtOp>({x});
+  return p == 1 ? x : node.create<PowOp>({x, node.scalar(x, 1 / p)});
+}
+
+/// The p-norm of each window. Its sum is a mean times the size, with padding that counts as zeros.
+void lpPool(NodeContext &node) {
+  Value x = node.input(0);
+  Window window = readPool(node, 18, 18);
+  double p = readP(node);
+  if (!fits(node, window, x))
+    return;
+  if (window.ceilMode) // the last windows may be smaller, which a mean does not tell
+    return node.fail("ceil_mode = 1 is not supported");
+  resolveAutoPad(node, window, x);
+  SmallVector<NamedAttribute> attributes = poolAttributes(node, window);
+  attributes.push_back(node.flag("count_include_pad"));
+  int64_t taps = 1;
+  for (int64_t size : window.kernel)
+    taps *= size;
+  Value mean = node.create<AveragePoolOp>({powers(node, x, p)}, attributes);
+  node.result(root(node, node.create<MulOp>({mean, node.scalar(x, static_cast<double>(taps))}), p));
+}
+
+void globalLpPool(NodeContext &node) {
+  Value x = node.input(0);
+  double p = readP(node);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, std::max<int64_t>(2, node.rank(x))));
+  node.result(root(node, node.create<ReduceSumOp>({powers(node, x, p)}, {node.named("axes", axes), node.flag("keepdims")}), p));
 }
 
 /// x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta. The sum is a mean times size, and the
@@ -192,11 +223,37 @@ constexpr Converter table[] = {
     {"AveragePool", 1, newest, averagePool},
     {"GlobalAveragePool", 1, newest, globalPool<ReduceMeanOp>},
     {"GlobalMaxPool", 1, newest, globalPool<ReduceMaxOp>},
+    {"LpPool", 1, newest, lpPool},
+    {"GlobalLpPool", 1, newest, globalLpPool},
     {"LRN", 1, newest, lrn},
 };
 
 } // namespace
 
 ArrayRef<Converter> windowConverters() { return table; }
+
+Value convolution(NodeContext &node, Value x, Value weight, Value bias) {
+  SmallVector<int64_t> kernel;
+  Dims weightDims = node.dims(weight);
+  for (DimExpr dim : llvm::drop_begin(weightDims, std::min<size_t>(2, weightDims.size()))) {
+    if (!dim || !dim.asConstant()) {
+      node.fail("a weight whose kernel size is not known at compile time is not supported");
+      return {};
+    }
+    kernel.push_back(*dim.asConstant());
+  }
+  Window window = readWindow(node, kernel);
+  window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
+  int64_t group = node.intAttribute("group", 1);
+  if (!fits(node, window, x))
+    return {};
+  resolveAutoPad(node, window, x);
+  SmallVector<Value> operands = {x, weight};
+  if (bias)
+    operands.push_back(bias);
+  SmallVector<NamedAttribute> attributes = windowAttributes(node, window);
+  attributes.push_back(node.named("group", group));
+  return node.create<ConvOp>(operands, attributes);
+}
 
 } // namespace llmc

@@ -56,12 +56,14 @@ public:
 
 private:
   void place(Operation *op) {
-    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && fuse)
-      for (size_t candidate : producers(generic))
-        if (const char *obstacle = obstacleTo(generic, candidate))
-          reportNotFused(generic, groups[candidate], obstacle);
-        else
+    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && fuse) {
+      for (size_t candidate : producers(generic)) {
+        const char *obstacle = obstacleTo(generic, candidate);
+        if (!obstacle)
           return join(generic, candidate);
+        reportNotFused(generic, groups[candidate], obstacle);
+      }
+    }
     DispatchGroup group;
     bool isRoot = isGeneratedRoot(op);
     group.kind = isRoot ? DispatchGroup::Kind::Root

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """All ONNX node tests, compiled and run: as given, with all dims symbolic, with all inputs constant. See test/e2e/node_tests/main.cpp."""
+import os
 import re
 import subprocess
 import sys
@@ -7,12 +8,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # What passes today, of 1,765 (ten of them are random). A commit may raise these, none may lower them.
-FLOORS = {"static": 980, "symbolic": 785, "constant": 1035}
+FLOORS = {"static": 1216, "symbolic": 1012, "constant": 1295}
 
 
 def run_mode(folder, mode):
     command = [ROOT / "build/release/test/node-tests", folder, mode, *sys.argv[1:]]
-    text = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout
+    # Thousands of small artifacts are written and read once: in memory where there is such a folder.
+    environment = dict(os.environ, TMPDIR="/dev/shm") if os.access("/dev/shm", os.W_OK) else None
+    text = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment).stdout
     print(f"{mode}:\n{text}", end="")
     counts = re.search(r"(\d+) passed, (\d+) failed, (\d+) skipped$", text)
     if not counts:
