@@ -82,9 +82,9 @@ def bad_graphs(test):
     test.save(parse("g (float[2,3] x) => (float[2,3] y) { [product] y = MatMul (x, x) }"), "shapes.onnx")
     test.refuse_model('loc("product"): error: MatMul of opset 17', "shapes.onnx")
     test.save(parse("""g (float[8] x) => (float[8] y) {
-      [spectrum] a = STFT (x, x) [fast] b = NoSuchOp (x) [slope] c = LeakyRelu <alpha = 0.5, beta = 2.0> (x) [good] y = Relu (x) }"""),
+      [draw] a = Multinomial (x) [fast] b = NoSuchOp (x) [slope] c = LeakyRelu <alpha = 0.5, beta = 2.0> (x) [good] y = Relu (x) }"""),
               "problems.onnx")
-    test.refuse_model(['loc("spectrum"): error: STFT of opset 17 is not supported', 'loc("fast"): error: NoSuchOp of opset 17 is not supported',
+    test.refuse_model(['loc("draw"): error: Multinomial of opset 17 is not supported', 'loc("fast"): error: NoSuchOp of opset 17 is not supported',
                        "loc(\"slope\"): error: LeakyRelu of opset 17: attribute 'beta' is not supported", "the model has 3 problems"],
                       "problems.onnx")
     custom = parse("g (float[8] x) => (float[8] y) { [own] y = Relu (x) }")
