@@ -28,10 +28,9 @@ Value positions(NodeContext &node, Value size, int64_t dim, DimExpr count, Type 
 void affineGrid(NodeContext &node) {
   Value theta = node.input(0), size = node.input(1);
   bool alignCorners = node.intAttribute("align_corners", 0) != 0;
-  std::optional<Dims> target = node.contents(size);
-  std::optional<Dims> thetaDims = node.knownDims(theta, "the grid");
-  if (!target || llvm::is_contained(*target, DimExpr()) || !thetaDims)
-    return node.fail("a size that is not known at compile time is not supported");
+  std::optional<Dims> target = node.numbers(1), thetaDims = node.knownDims(theta, "the grid");
+  if (!target || !thetaDims)
+    return;
   int64_t spatial = static_cast<int64_t>(target->size()) - 2;
   if ((spatial != 2 && spatial != 3) || thetaDims->size() != 3)
     return node.fail("expects a size of 4 or 5 dims and theta of rank 3");

@@ -163,9 +163,9 @@ template <int A0, int A1, int A2, int Denominator> void cosineWindow(NodeContext
   Value size = node.input(0);
   bool periodic = node.intAttribute("periodic", 1) != 0;
   Type f32 = Float32Type::get(node.context()), type = elementTypeOf(node.context(), node.intAttribute("output_datatype", 1));
-  std::optional<Dims> count = node.contents(size);
-  if (!count || count->size() != 1 || !(*count)[0])
-    return node.fail("a size that is not known at compile time is not supported");
+  std::optional<Dims> count = node.numbers(0);
+  if (!count || count->size() != 1)
+    return node.fail("the size is not one number");
   if (!type)
     return node.fail("the type of output_datatype is not supported");
   auto number = [&](double value) { return node.scalar(f32, value); };
