@@ -20,8 +20,9 @@ PAGE = ROOT / "docs/operators.md"
 MOST_TESTS = 4  # of an operator; more take long and say the same
 HEAD = """# Operators
 
-What `llmc` does with each operator of ONNX's default domain. Made by `test/e2e/operators.py --update` from `llmc --list-operators` and
-from what the compiler reports for the node tests of ONNX: do not edit it by hand.
+What `llmc` does with each operator of ONNX's default domain, and with those of other domains, which have it in front. Made by
+`test/e2e/operators.py --update` from `llmc --list-operators` and from what the compiler reports for the node tests of ONNX: do not edit
+it by hand.
 
 *Code* says whether kernels are generated; where they are not, the scalar reference kernel of the op computes, which is right and slow.
 "Folded" ops are gone before run time: they are shapes, constants or views. `llmc --remarks-filter=codegen` says the same of a model.
