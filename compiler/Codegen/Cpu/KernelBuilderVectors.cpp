@@ -53,9 +53,14 @@ void KernelBuilder::loopOverLanes(Value lower, Value upper, unsigned count,
   ifThen(hasRest, [&] { body(fullEnd, firstLanes(count, rest)); });
 }
 
+/// Vectors and registers know no sign: a kernel that only moves unsigned integers moves their bits.
+static Type withoutSign(Type elementType) {
+  return elementType.isUnsignedInteger() ? IntegerType::get(elementType.getContext(), elementType.getIntOrFloatBitWidth()) : elementType;
+}
+
 Value KernelBuilder::load(Value pointer, Type elementType, const Lanes &lanes) {
   unsigned alignment = bytesOf(elementType);
-  Type inMemory = isBool(elementType) ? b.getI8Type() : elementType;
+  Type inMemory = isBool(elementType) ? b.getI8Type() : withoutSign(elementType);
   auto type = VectorType::get(lanes.count, inMemory);
   Value vector;
   if (lanes.mask) {
@@ -94,7 +99,7 @@ Value KernelBuilder::loadStrided(Value pointer, Type elementType, Value stride, 
 
 Value KernelBuilder::loadScalar(Value pointer, Type elementType) {
   if (!isBool(elementType))
-    return LLVM::LoadOp::create(b, elementType, pointer, bytesOf(elementType));
+    return LLVM::LoadOp::create(b, withoutSign(elementType), pointer, bytesOf(elementType));
   Value byte = LLVM::LoadOp::create(b, b.getI8Type(), pointer, 1);
   Value zero = arith::ConstantIntOp::create(b, 0, 8);
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, byte, zero);
@@ -117,7 +122,7 @@ Value KernelBuilder::constantVector(TypedAttr attribute, unsigned count) {
 }
 
 Value KernelBuilder::zeroVector(Type elementType, unsigned count) {
-  return constantVector(cast<TypedAttr>(b.getZeroAttr(elementType)), count);
+  return constantVector(cast<TypedAttr>(b.getZeroAttr(withoutSign(elementType))), count);
 }
 
 } // namespace llmc::cpu

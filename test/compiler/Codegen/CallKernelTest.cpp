@@ -32,6 +32,26 @@ TEST_F(CallKernelTest, GathersRows) {
     }
 }
 
+/// Unsigned elements are moved as they are, whole vectors and tails.
+TEST_F(CallKernelTest, GathersUnsignedBytes) {
+  constexpr char text[] = R"(
+  func.func private @gather(%x: tensor<3x70xui8>, %i: tensor<2xi64>) -> tensor<2x70xui8> attributes {graph.dispatch} {
+    %y = graph.gather %x, %i {axis = 0 : i64} : (tensor<3x70xui8>, tensor<2xi64>) -> tensor<2x70xui8>
+    return %y : tensor<2x70xui8>
+  })";
+  for (auto &kernels : compile(text)) {
+    std::vector<uint8_t> x(3 * 70), y(2 * 70);
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<uint8_t>(i + 100);
+    std::vector<int64_t> indices = {2, -3};
+    EXPECT_EQ(kernels->run("gather", {x.data(), indices.data(), y.data()}, {}).status, LLMC_KERNEL_OK);
+    for (int64_t j = 0; j < 70; ++j) {
+      ASSERT_EQ(y[j], x[2 * 70 + j]);
+      ASSERT_EQ(y[70 + j], x[j]);
+    }
+  }
+}
+
 TEST_F(CallKernelTest, ReportsTheFirstIndexOutOfRange) {
   for (auto &kernels : compile(kGather))
     for (int64_t bad : {10, -11, 1 << 30}) {
