@@ -105,7 +105,8 @@ Value NodeContext::input(size_t i) {
 }
 
 std::optional<SmallVector<int64_t>> NodeContext::knownIntegers(Value value) const {
-  if (cast<RankedTensorType>(value.getType()).getNumElements() == 0 && cast<RankedTensorType>(value.getType()).hasStaticShape())
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.hasStaticShape() && type.getNumElements() == 0)
     return SmallVector<int64_t>();
   ElementsAttr attribute;
   if (matchPattern(value, m_Constant(&attribute)) && elementType(value).isInteger())
