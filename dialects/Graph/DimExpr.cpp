@@ -17,9 +17,26 @@ ExprAttr make(MLIRContext *context, Kind kind, int64_t value, StringRef symbol, 
   return ExprAttr::get(context, static_cast<int32_t>(kind), value, StringAttr::get(context, symbol), operands);
 }
 
-bool byText(Attribute lhs, Attribute rhs) { return DimExpr(lhs).str() < DimExpr(rhs).str(); }
+/// A total order by structure, the same in every run: symbols by name first. Negative, 0 or positive. Equal expressions are one
+/// attribute, so only the first operands that differ are looked into.
+int compare(ExprAttr lhs, ExprAttr rhs) {
+  if (lhs == rhs)
+    return 0;
+  if (lhs.getKind() != rhs.getKind())
+    return lhs.getKind() < rhs.getKind() ? -1 : 1;
+  if (lhs.getValue() != rhs.getValue())
+    return lhs.getValue() < rhs.getValue() ? -1 : 1;
+  if (int order = lhs.getSymbol().getValue().compare(rhs.getSymbol().getValue()))
+    return order;
+  for (auto [a, b] : llvm::zip(lhs.getOperands(), rhs.getOperands()))
+    if (int order = compare(cast<ExprAttr>(a), cast<ExprAttr>(b)))
+      return order;
+  return lhs.getOperands().size() < rhs.getOperands().size() ? -1 : 1;
+}
 
-/// A product of atoms: sorted by their text, repeated for powers.
+bool inOrder(Attribute lhs, Attribute rhs) { return compare(cast<ExprAttr>(lhs), cast<ExprAttr>(rhs)) < 0; }
+
+/// A product of atoms: sorted, repeated for powers.
 struct Monomial {
   SmallVector<Attribute, 2> atoms;
   bool operator<(const Monomial &other) const {
@@ -27,13 +44,13 @@ struct Monomial {
       return atoms.size() > other.atoms.size(); // higher degree first
     for (auto [lhs, rhs] : llvm::zip_equal(atoms, other.atoms))
       if (lhs != rhs)
-        return byText(lhs, rhs);
+        return inOrder(lhs, rhs);
     return false;
   }
   Monomial times(const Monomial &other) const {
     Monomial product = *this;
     product.atoms.append(other.atoms.begin(), other.atoms.end());
-    llvm::sort(product.atoms, byText);
+    llvm::sort(product.atoms, inOrder);
     return product;
   }
   /// This monomial without the atoms of `divisor`, if it has them all.
@@ -156,7 +173,7 @@ DimExpr extremum(Kind kind, DimExpr lhs, DimExpr rhs) {
     for (DimExpr operand : side.operands())
       addOperand(operand);
   }
-  llvm::sort(operands, byText);
+  llvm::sort(operands, inOrder);
   if (constant)
     operands.push_back(DimExpr::constant(lhs.context(), *constant).attribute());
   if (operands.size() == 1)
