@@ -1,5 +1,6 @@
 // Operators that make tensors out of nothing but constants.
 #include "compiler/Import/Converters.h"
+#include "dialects/Graph/DimLogic.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -95,9 +96,45 @@ template <typename Number> void rangeOf(NodeContext &node, Type element) {
     floatRange<double>(node, element, *start, *limit, *delta);
 }
 
+/// The one number that an integer input holds, be it known at run time only.
+DimExpr numberOf(NodeContext &node, size_t i) {
+  std::optional<Dims> numbers = node.numbers(i);
+  if (numbers && numbers->size() != 1)
+    node.fail("input " + Twine(i) + " must be a scalar");
+  return node.failed() || !numbers ? DimExpr() : numbers->front();
+}
+
+/// How many steps of `delta` lead from start to below limit.
+DimExpr rangeSize(NodeContext &node, DimExpr start, DimExpr limit, DimExpr delta) {
+  DimExpr up = limit - start, down = start - limit, one = node.number(1), minus = delta * -1;
+  if (std::optional<int64_t> step = delta.asConstant())
+    return atLeastZero(*step > 0 ? up.ceilDiv(delta) : down.ceilDiv(minus));
+  return select(isNegative(delta), down.ceilDiv(minus.max(one)), up.ceilDiv(delta.max(one)));
+}
+
+/// start + i * delta for integers that only the run shows.
+void openRange(NodeContext &node) {
+  DimExpr start = numberOf(node, 0), limit = numberOf(node, 1), delta = numberOf(node, 2);
+  if (!start || !limit || !delta)
+    return;
+  if (delta.isConstant(0))
+    return node.fail("delta is 0");
+  node.require(isEqual(delta, node.number(0)), node.number(0), "Range needs a delta that is not 0");
+  auto scalar = [&](size_t i) {
+    Value value = node.input(i);
+    return node.rank(value) == 0 ? value : node.create<SqueezeOp>({value}, {node.named("axes", ArrayRef<int64_t>{0})});
+  };
+  Value first = scalar(0), step = scalar(2);
+  Value places = castTo(node, iota(node, rangeSize(node, start, limit, delta)), node.elementType(first));
+  node.result(node.create<AddOp>({node.create<MulOp>({places, step}), first}));
+}
+
 void range(NodeContext &node) {
   Type element = node.elementType(node.input(0));
-  if (element.isF32() || element.isF64())
+  bool isKnown = node.isConstantInput(0) && node.isConstantInput(1) && node.isConstantInput(2);
+  if (element.isSignlessInteger() && !element.isInteger(1) && !isKnown)
+    openRange(node);
+  else if (element.isF32() || element.isF64())
     rangeOf<double>(node, element);
   else if (element.isSignlessInteger() && !element.isInteger(1))
     rangeOf<int64_t>(node, element);

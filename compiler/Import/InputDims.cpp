@@ -13,9 +13,10 @@ DimExpr InputDims::dimOf(const onnx::TensorShapeProto::Dimension &dim, const std
   // Exporters write 0 or -1 for sizes they do not know.
   if (dim.has_dim_value() && dim.dim_value() > 0)
     return DimExpr::constant(context, dim.dim_value());
-  std::string name = dim.dim_param().empty() ? input + "_dim" + std::to_string(index) : dim.dim_param();
+  bool isNamed = !dim.dim_param().empty() && dim.dim_param() != "?"; // some exporters' name of a dim that they know nothing of
+  std::string name = isNamed ? dim.dim_param() : input + "_dim" + std::to_string(index);
   std::string ignored;
-  DimExpr parsed = dim.dim_param().empty() ? DimExpr() : graph::parseDimExpr(context, name, ignored);
+  DimExpr parsed = isNamed ? graph::parseDimExpr(context, name, ignored) : DimExpr();
   if (parsed && parsed.kind() != DimExpr::Kind::Symbol) {
     expressions.push_back({{input, index}, name});
     return parsed;

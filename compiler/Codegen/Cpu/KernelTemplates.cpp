@@ -16,6 +16,7 @@ constexpr KernelTemplate kTemplates[] = {
     {"elementwise", InPlace::Elements, isElementwise, emitElementwise},
     {"rows", InPlace::Rows, isRowGroup, emitRowGroup},
     {"gather", InPlace::Never, isGather, emitGather},
+    {"concat", InPlace::Never, isConcat, emitConcat},
     {"pad", InPlace::Never, isPad, emitPad},
     {"reference", InPlace::Never, isReference, emitReference},
 };

@@ -37,6 +37,8 @@ bool isElementwise(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitElementwise(KernelBuilder &kb);
 bool isRowGroup(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitRowGroup(KernelBuilder &kb);
+bool isConcat(mlir::func::FuncOp dispatch);
+llvm::LogicalResult emitConcat(KernelBuilder &kb);
 bool isGather(mlir::func::FuncOp dispatch);
 llvm::LogicalResult emitGather(KernelBuilder &kb);
 bool isPad(mlir::func::FuncOp dispatch);

@@ -1,4 +1,4 @@
-// Gather, pad, and the fallback to reference kernels.
+// Gather, pad, concat, and the fallback to reference kernels.
 #include "test/compiler/Codegen/KernelHarness.h"
 #include <cmath>
 
@@ -100,6 +100,48 @@ TEST_F(CallKernelTest, PadsWithAValue) {
     std::vector<int64_t> x = {1, 2, 3, 4, 5, 6}, value = {9}, y(10);
     EXPECT_EQ(kernels->run("pad", {x.data(), value.data(), y.data()}, {}).status, LLMC_KERNEL_OK);
     EXPECT_EQ(y, (std::vector<int64_t>{9, 1, 2, 3, 9, 9, 4, 5, 6, 9}));
+  }
+}
+
+constexpr char kConcat[] = R"(
+  func.func private @concat(%x: tensor<3x?xf32> {graph.sizes = array<i64: 3, -1>}, %y: tensor<3x2xf32>,
+                            %z: tensor<3x?xf32> {graph.sizes = array<i64: 3, -2>}, %a: index, %b: index, %c: index)
+      -> (tensor<3x?xf32> {graph.sizes = array<i64: 3, -3>}) attributes {graph.dispatch} {
+    %r = graph.concat %x, %y, %z {axis = 1 : i64} : (tensor<3x?xf32>, tensor<3x2xf32>, tensor<3x?xf32>) -> tensor<3x?xf32>
+    return %r : tensor<3x?xf32>
+  })";
+
+/// Rows of open length are cut into chunks, which begin and end anywhere in the operands.
+TEST_F(CallKernelTest, ConcatenatesOpenRows) {
+  for (auto &kernels : compile(kConcat))
+    for (auto [a, c] : {std::pair<int64_t, int64_t>{0, 0}, {1, 0}, {0, 5}, {16, 7}, {2047, 3}, {3000, 5000}}) {
+      EXPECT_EQ(kernels->kernel("concat").kernelTemplate, "concat");
+      int64_t width = a + 2 + c;
+      std::vector<float> x(3 * a), y(6), z(3 * c), result(3 * width + 1, -1.0f), expected;
+      float next = 0;
+      for (std::vector<float> *operand : {&x, &y, &z})
+        for (float &element : *operand)
+          element = next++;
+      for (int64_t row = 0; row < 3; ++row) {
+        expected.insert(expected.end(), x.begin() + row * a, x.begin() + (row + 1) * a);
+        expected.insert(expected.end(), y.begin() + row * 2, y.begin() + (row + 1) * 2);
+        expected.insert(expected.end(), z.begin() + row * c, z.begin() + (row + 1) * c);
+      }
+      expected.push_back(-1.0f);
+      EXPECT_EQ(kernels->run("concat", {x.data(), y.data(), z.data(), result.data()}, {a, c, width}, 2).status, LLMC_KERNEL_OK);
+      EXPECT_EQ(result, expected) << a << ", " << c;
+    }
+}
+
+TEST_F(CallKernelTest, ConcatenatesShortRowsOfBytes) {
+  for (auto &kernels : compile(R"(
+      func.func private @concat(%x: tensor<2x3x2xui8>, %y: tensor<2x1x2xui8>) -> tensor<2x4x2xui8> attributes {graph.dispatch} {
+        %r = graph.concat %x, %y {axis = 1 : i64} : (tensor<2x3x2xui8>, tensor<2x1x2xui8>) -> tensor<2x4x2xui8>
+        return %r : tensor<2x4x2xui8>
+      })")) {
+    std::vector<uint8_t> x = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y = {200, 201, 202, 203}, r(17, 255);
+    EXPECT_EQ(kernels->run("concat", {x.data(), y.data(), r.data()}, {}, 2).status, LLMC_KERNEL_OK);
+    EXPECT_EQ(r, (std::vector<uint8_t>{1, 2, 3, 4, 5, 6, 200, 201, 7, 8, 9, 10, 11, 12, 202, 203, 255}));
   }
 }
 

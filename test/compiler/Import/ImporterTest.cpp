@@ -51,20 +51,22 @@ TEST_F(ImporterTest, ReadsDimsAsExportersWriteThem) {
     shape->add_dim()->set_dim_param(name);
   shape->add_dim();
   shape->add_dim()->set_dim_value(-1);
+  for (int i = 0; i < 2; ++i) // no name, though it looks like one: the two need not be equal
+    shape->add_dim()->set_dim_param("?");
   auto module = import(proto);
   ASSERT_TRUE(module) << testing::PrintToString(errors);
   EXPECT_THAT(argumentDims(*module, 0),
               testing::ElementsAre(symbol("P"), symbol("S"), symbol("P") + symbol("S"), symbol("P - Q"), symbol("batch-size"),
-                                   symbol("3 apples"), symbol("x_dim6"), symbol("x_dim7")));
+                                   symbol("3 apples"), symbol("x_dim6"), symbol("x_dim7"), symbol("x_dim8"), symbol("x_dim9")));
 
   ImportOptions options;
   options.dims["P"] = {3, 3};
-  options.shapes["x"] = {-1, -1, -1, -1, 2, -1, 5, -1};
+  options.shapes["x"] = {-1, -1, -1, -1, 2, -1, 5, -1, 7, 8};
   module = import(proto, options);
   ASSERT_TRUE(module) << testing::PrintToString(errors);
   EXPECT_THAT(argumentDims(*module, 0),
               testing::ElementsAre(number(3), symbol("S"), symbol("S") + 3, symbol("P - Q"), number(2), symbol("3 apples"),
-                                   number(5), symbol("x_dim7")));
+                                   number(5), symbol("x_dim7"), number(7), number(8)));
 }
 
 TEST_F(ImporterTest, ShapesMustFitExpressions) {
