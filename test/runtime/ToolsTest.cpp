@@ -7,6 +7,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,12 +117,50 @@ TEST_F(Tools, run_checks_a_test_folder) {
 
 TEST_F(Tools, run_writes_a_trace) {
   makePlan("add-relu", "a.llmc");
-  Outcome outcome = run("llmc-run a.llmc --random 1 --profile t.json");
+  Outcome outcome = run("llmc-run a.llmc --random 1 --repeat 2 --profile t.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  auto trace = nlohmann::json::parse(read(dir / "t.json"));
-  ASSERT_EQ(trace["traceEvents"].size(), 2u);
-  EXPECT_EQ(trace["traceEvents"][0]["ph"], "X");
-  EXPECT_EQ(trace["traceEvents"][1]["args"]["nodes"][0], "Relu_1");
+  auto events = nlohmann::json::parse(read(dir / "t.json"))["traceEvents"];
+  ASSERT_EQ(events.size(), 6u);
+  for (size_t i : {0, 3}) {
+    EXPECT_EQ(events[i]["cat"], "Run");
+    double end = events[i]["ts"], sum = 0;
+    for (size_t step : {i + 1, i + 2}) {
+      EXPECT_EQ(events[step]["ph"], "X");
+      EXPECT_GE(events[step]["ts"], end) << "steps do not overlap";
+      end = double(events[step]["ts"]) + double(events[step]["dur"]);
+      sum += double(events[step]["dur"]);
+    }
+    EXPECT_LE(sum, events[i]["dur"]);
+    EXPECT_EQ(events[i + 1]["name"], "Add_0");
+    EXPECT_EQ(events[i + 2]["name"], "Relu_1");
+    EXPECT_EQ(events[i + 2]["args"]["nodes"][0], "Relu_1");
+  }
+}
+
+TEST_F(Tools, run_writes_a_table_of_step_times) {
+  makePlan("everything", "e.llmc");
+  Outcome outcome = run("llmc-run e.llmc --input steps=3 --input flag=1 --repeat 3 --profile t.txt");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  std::string table = read(dir / "t.txt");
+  double whole = 0, inSteps = 0, sum = 0, row = 0, share = 0, runs = 0;
+  ASSERT_EQ(std::sscanf(table.c_str(), "run %lf ms, %lf ms of it in steps", &whole, &inSteps), 2) << table;
+  EXPECT_LE(inSteps, whole);
+  EXPECT_THAT(table, HasSubstr("; means of 2 runs after the first\n"));
+  // Kinds, then steps; a Loop or If counts without what is inside, so both add up to the time in steps.
+  std::istringstream lines(table.substr(table.find("runs  kind\n")));
+  std::string line;
+  int kinds = 0;
+  for (std::getline(lines, line); std::getline(lines, line) && std::sscanf(line.c_str(), "%lf %lf%% %lf", &row, &share, &runs) == 3; ++kinds)
+    sum += row;
+  EXPECT_EQ(kinds, 8) << table;
+  EXPECT_NEAR(sum, inSteps, 0.001 * kinds);
+  sum = 0;
+  int steps = 0;
+  for (std::getline(lines, line); std::getline(lines, line) && std::sscanf(line.c_str(), "%lf", &row) == 1; ++steps)
+    sum += row;
+  EXPECT_EQ(steps, 8) << table;
+  EXPECT_NEAR(sum, inSteps, 0.001 * steps);
+  EXPECT_THAT(table, testing::ContainsRegex(" 3 +1 +4  body/Add_op: body/Add\n"));
 }
 
 TEST_F(Tools, bad_command_lines_exit_with_2) {

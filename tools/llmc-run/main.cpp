@@ -3,7 +3,7 @@
 #include "tools/common/Inputs.h"
 #include "tools/common/Tool.h"
 #include "tools/llmc-run/Check.h"
-#include "tools/llmc-run/Trace.h"
+#include "tools/llmc-run/Profile.h"
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -70,13 +70,18 @@ int runInputs(const Plan &plan, int entry, const RunOptions &options) {
   std::vector<Tensor> inputs = makeInputs(plan, entry, options);
   Session session(plan, entry);
   setInputs(session, inputs);
-  Trace trace;
-  if (!options.profile.empty())
-    trace.attach(session);
+  bool isProfiled = !options.profile.empty();
+  Profile profile;
+  if (isProfiled)
+    profile.attach(session);
   std::vector<double> times;
   for (int i = 0; i < options.repeat; ++i) {
+    if (isProfiled)
+      profile.beginRun();
     auto begin = std::chrono::steady_clock::now();
     session.run();
+    if (isProfiled)
+      profile.endRun();
     times.push_back(millisecondsSince(begin));
   }
   std::cerr << "first run " << times.front() << " ms";
@@ -88,8 +93,8 @@ int runInputs(const Plan &plan, int entry, const RunOptions &options) {
   printOutputs(plan, session, entry);
   if (!options.outputDir.empty())
     writeOutputs(plan, session, entry, options.outputDir);
-  if (!options.profile.empty())
-    trace.write(options.profile);
+  if (isProfiled)
+    profile.write(options.profile);
   return kGood;
 }
 
@@ -115,7 +120,7 @@ int main(int argc, char **argv) {
   app.add_flag("--verify", options.load.verifyConstants, "Compare the weights with their hashes first");
   app.add_option("--repeat", options.repeat, "Run N times and print the times")->check(CLI::Range(1, 1000000000));
   app.add_option("--profile", options.profile,
-                 "Write a Chrome trace of the steps to FILE (chrome://tracing, ui.perfetto.dev)");
+                 "Write what each step took to FILE: a table, or for .json a Chrome trace (ui.perfetto.dev)");
   app.add_option("--check", options.check,
                  "Run an ONNX test folder (test_data_set_*/input_N.pb, output_N.pb) and compare");
   app.add_option("--rtol", options.tolerance.rtol, "Relative tolerance of --check")->capture_default_str();
@@ -123,7 +128,7 @@ int main(int argc, char **argv) {
   describe(app, "  llmc-run model.llmc --random 1\n"
                 "  llmc-run model.llmc --input pixels=cat.npy --output-dir out\n"
                 "  llmc-run bert.llmc --input ids=ids.npy --input mask=1 --dim batch=4 --threads 2\n"
-                "  llmc-run model.llmc --random 1 --repeat 20 --profile trace.json\n"
+                "  llmc-run model.llmc --random 1 --repeat 20 --profile profile.txt\n"
                 "  llmc-run model.llmc --check test_resnet50 --rtol 1e-3 --atol 1e-5\n");
   return runTool(app, argc, argv, [&] { return run(options); });
 }

@@ -193,7 +193,7 @@ typedef struct llmc_profile_event {
   int32_t num_sources;
   int32_t threads;             /* that took part */
   int32_t step;                /* position in the plan */
-  uint64_t begin_ns, end_ns;   /* of a clock that only moves forward */
+  uint64_t begin_ns, end_ns;   /* of the clock CLOCK_MONOTONIC */
 } llmc_profile_event;
 
 /* `event` and what it points to are valid during the call. */
