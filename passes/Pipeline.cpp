@@ -31,6 +31,7 @@ static void addGraphPhase(OpPassManager &functions, int optimisation) {
     functions.addPass(createCSEPass());
   }
   if (optimisation >= 1) {
+    functions.addPass(createPushGathersPass());
     functions.addPass(createFoldBatchNormPass());
     functions.addPass(createRaiseGeluPass());
     functions.addPass(createRaiseNormsPass());

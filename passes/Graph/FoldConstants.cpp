@@ -31,6 +31,20 @@ FailureOr<SmallVector<ElementsAttr>> constantOperands(Operation *op) {
   return operands;
 }
 
+/// Whether `value` is nothing but weights of products, be it after more element-wise ops or transposes.
+bool becomesWeights(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto product = dyn_cast<graph::MatMulOp>(user))
+      return product.getRhs() == value && product.getLhs() != value;
+    if (auto conv = dyn_cast<graph::ConvOp>(user))
+      return conv.getWeight() == value && conv.getX() != value;
+    bool keepsFolding = (user->hasTrait<graph::Elementwise>() || isa<graph::TransposeOp, graph::ViewOp>(user)) &&
+                        llvm::all_of(user->getOperands(), [&](Value other) { return other == value || matchPattern(other, m_Constant()); });
+    return keepsFolding && becomesWeights(user->getResult(0));
+  });
+}
+
 /// op(constants) -> constant
 struct EvaluateOp final : OpInterfaceRewritePattern<graph::ReferenceEvalOpInterface> {
   EvaluateOp(MLIRContext *context, int64_t maxBytes) : OpInterfaceRewritePattern(context), maxBytes(maxBytes) {}
@@ -49,7 +63,7 @@ struct EvaluateOp final : OpInterfaceRewritePattern<graph::ReferenceEvalOpInterf
     }
     for (ElementsAttr operand : *operands)
       inputBytes += operand ? bytesOf(operand.getShapedType()) : 0;
-    if (bytes > std::max<int64_t>(maxBytes, inputBytes)) {
+    if (bytes > std::max<int64_t>(maxBytes, inputBytes) && !becomesWeights(op->getResult(0))) {
       remark::missed(op->getLoc(), remark::RemarkOpts::name("NotFolded").category("graph-fold-constants"))
           << remark::reason("the result would be larger than max-bytes and the inputs")
           << remark::metric("bytes", bytes);

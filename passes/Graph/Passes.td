@@ -37,7 +37,8 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "Evaluate ops whose operands are all constant";
   let description = [{
     Asks the reference kernels for the value, so folding and running agree. A result that is larger than both `max-bytes` and the
-    op's constants together stays, so that folding does not bloat the artifact.
+    op's constants together stays, so that folding does not bloat the artifact; but what becomes the weight of matrix products or
+    convolutions folds at any size, since computing it in each run would cost more than the product.
     ```mlir
     %0 = graph.add %two, %three : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
     // becomes
@@ -47,6 +48,22 @@ def FoldConstantsPass : Pass<"graph-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::llmc::graph::GraphDialect"];
   let options = [Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"1 << 20",
                         "Largest result worth storing if it is larger than its inputs, in bytes">];
+}
+
+def PushGathersPass : Pass<"graph-push-gathers", "::mlir::func::FuncOp"> {
+  let summary = "Gather rows of constants before computing on them";
+  let description = [{
+    Where rows are gathered from a table that is computed element by element from constants, as from embeddings stored as integers with
+    scales, only the rows that are needed are computed.
+    ```mlir
+    %f = graph.cast %table to f32 : tensor<30522x384xi8> -> tensor<30522x384xf32>
+    %y = graph.gather %f, %i {axis = 0 : i64} : (tensor<30522x384xf32>, tensor<4xi64>) -> tensor<4x384xf32>
+    // becomes
+    %g = graph.gather %table, %i {axis = 0 : i64} : (tensor<30522x384xi8>, tensor<4xi64>) -> tensor<4x384xi8>
+    %y = graph.cast %g to f32 : tensor<4x384xi8> -> tensor<4x384xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
 }
 
 def FoldBatchNormPass : Pass<"graph-fold-batch-norm", "::mlir::func::FuncOp"> {

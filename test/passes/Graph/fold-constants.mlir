@@ -83,3 +83,26 @@ func.func @absent_operand_in_the_middle() -> tensor<2xf32> {
     : (tensor<4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// Computing a weight in each run would cost more than the product with it.
+// SMALL-LABEL: func @weight_of_a_product
+func.func @weight_of_a_product(%x: tensor<1x4xf32>) -> tensor<1x3xf32> {
+  %q = graph.constant dense<[[1, -2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]]> : tensor<4x3xi8>
+  %scale = graph.constant dense<[0.5, 2.0, 1.0]> : tensor<3xf32>
+  %f = graph.cast %q to f32 : tensor<4x3xi8> -> tensor<4x3xf32>
+  // SMALL: %[[W:.*]] = graph.constant dense<{{\[}}[5.000000e-01, -4.000000e+00, 3.000000e+00],
+  // SMALL-NEXT: graph.matmul %arg0, %[[W]]
+  %w = graph.mul %f, %scale : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  %y = graph.matmul %x, %w : (tensor<1x4xf32>, tensor<4x3xf32>) -> tensor<1x3xf32>
+  return %y : tensor<1x3xf32>
+}
+
+// Not where anything else reads it too.
+// SMALL-LABEL: func @weight_and_more
+func.func @weight_and_more(%x: tensor<1x4xf32>) -> (tensor<1x5xf32>, tensor<4x5xf32>) {
+  %q = graph.constant dense<7> : tensor<4x5xi8>
+  // SMALL: graph.cast
+  %w = graph.cast %q to f32 : tensor<4x5xi8> -> tensor<4x5xf32>
+  %y = graph.matmul %x, %w : (tensor<1x4xf32>, tensor<4x5xf32>) -> tensor<1x5xf32>
+  return %y, %w : tensor<1x5xf32>, tensor<4x5xf32>
+}
