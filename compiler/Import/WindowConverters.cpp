@@ -192,29 +192,37 @@ void globalLpPool(NodeContext &node) {
   node.result(root(node, node.create<ReduceSumOp>({powers(node, x, p)}, {node.named("axes", axes), node.flag("keepdims")}), p));
 }
 
-/// x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta. The sum is a mean times size, and the
-/// mean a pool over the channels.
+/// base ^ beta. Three quarters, which every model has, are two roots: a power has no vector code.
+Value powered(NodeContext &node, Value base, double beta) {
+  if (beta != 0.75)
+    return node.create<PowOp>({base, node.scalar(base, beta)});
+  Value root = node.create<SqrtOp>({base});
+  return node.create<MulOp>({root, node.create<SqrtOp>({root})});
+}
+
+/// x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta
 void lrn(NodeContext &node) {
+  constexpr int64_t mostTaps = 64; // each is an op
   int64_t size = node.intAttribute("size", 0);
   double alpha = node.floatAttribute("alpha", 1e-4f), beta = node.floatAttribute("beta", 0.75f),
          bias = node.floatAttribute("bias", 1);
   Value x = node.input(0);
-  if (x && (node.rank(x) < 3 || node.rank(x) > 4))
-    return node.fail("an input of rank " + Twine(node.rank(x)) + " is not supported");
-  if (size <= 0)
-    return node.fail("size " + Twine(size) + " is not positive");
-  int64_t window = node.rank(x) - 1; // the channels and the spatial dims, behind a dim of size 1
-  SmallVector<int64_t> kernel(window, 1), ones(window, 1), pads(2 * window, 0);
-  kernel[0] = size;
-  pads[0] = (size - 1) / 2;
-  pads[window] = size / 2;
-  Value squares = node.create<UnsqueezeOp>({node.create<MulOp>({x, x})}, {node.named("axes", ArrayRef<int64_t>{1})});
-  Value mean = node.create<AveragePoolOp>({squares}, {node.named("kernel", kernel), node.named("strides", ones),
-                                                      node.named("pads", pads), node.named("dilations", ones),
-                                                      node.flag("count_include_pad")});
-  mean = node.create<SqueezeOp>({mean}, {node.named("axes", ArrayRef<int64_t>{1})});
-  Value base = node.create<AddOp>({node.scalar(x, bias), node.create<MulOp>({node.scalar(x, alpha), mean})});
-  node.result(node.create<DivOp>({x, node.create<PowOp>({base, node.scalar(x, beta)})}));
+  if (x && node.rank(x) < 2)
+    return node.fail("an input of rank " + Twine(node.rank(x)) + " has no channels");
+  if (size <= 0 || size > mostTaps)
+    return node.fail("size " + Twine(size) + " is not supported");
+  std::optional<Dims> dims = node.knownDims(x, "the channels");
+  if (!dims)
+    return;
+  SmallVector<int64_t> pads(2 * dims->size(), 0);
+  pads[1] = (size - 1) / 2;
+  pads[dims->size() + 1] = size / 2;
+  Value squares = node.create<PadOp>({node.create<MulOp>({x, x})}, {node.named("pads", pads), node.named("mode", int64_t(0))});
+  Value sum = part(node, squares, 1, node.number(0), (*dims)[1]);
+  for (int64_t tap = 1; tap < size; ++tap)
+    sum = node.create<AddOp>({sum, part(node, squares, 1, node.number(tap), (*dims)[1])});
+  Value base = node.create<AddOp>({node.scalar(x, bias), node.create<MulOp>({node.scalar(x, alpha / static_cast<double>(size)), sum})});
+  node.result(node.create<DivOp>({x, powered(node, base, beta)}));
 }
 
 constexpr Converter table[] = {
