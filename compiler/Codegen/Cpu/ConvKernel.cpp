@@ -30,8 +30,13 @@ public:
       return failure();
     if (!input->strides.back().isConstant(1))
       return op.emitError("reads channels that are not contiguous");
+    int64_t rowBytes = bytesPerRow();
     if (groups > 1)
       nest.split(channelDim, kb.constantExpr(dims[0] / groups));
+    else if (window.isRowContiguous() && !weights->encoding.empty()) { // packed in this order: one long tap instead of many
+      channels *= window.kernel.back();
+      window.kernel.back() = 1;
+    }
 
     Gemm gemm(nest, *epilogue, kb.constantExpr(window.taps()), kb.constantExpr(channels));
     gemm.leftStep = gemm.leftSegmentStep = kb.constantExpr(1);
@@ -46,7 +51,7 @@ public:
     SmallVector<unsigned> positions(channelDim);
     std::iota(positions.begin(), positions.end(), 0);
     gemm.rowLoop = collapseRows(gemm.nest, positions);
-    gemm.rowBytes = bytesPerRow();
+    gemm.rowBytes = rowBytes;
     return emitGemm(kb, gemm);
   }
 

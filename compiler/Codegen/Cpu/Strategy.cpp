@@ -21,7 +21,9 @@ struct Tile {
 
 /// Accumulators, one row of the panel and a broadcast must fit the registers; more accumulators hide the latency of
 /// FMA.
-Tile tileOf(const CpuLevel &level, std::optional<int64_t> rows) {
+Tile tileOf(const CpuLevel &level, std::optional<int64_t> rows, std::optional<int64_t> columns) {
+  if (columns && *columns <= level.lanes(4) && !(rows && *rows <= 2)) // the other vectors of a panel would be zeros
+    return {level.registers >= 32 ? 16 : level.fma ? 12 : 8, 1};
   if (level.registers >= 32)
     return rows && *rows >= 48 ? Tile{12, 2} : Tile{8, 2};
   // One or two rows: a whole panel at once, or too few sums would be in flight.
@@ -44,13 +46,14 @@ int64_t grainOf(int64_t itemNanos) { return std::max<int64_t>(1, 10000 / std::ma
 
 GemmStrategy chooseGemm(const CpuLevel &level, const GemmShape &shape) {
   GemmStrategy strategy;
-  Tile tile = tileOf(level, shape.rows);
+  Tile tile = tileOf(level, shape.rows, shape.columns);
   strategy.tileRows = tile.rows;
   strategy.tileVectors = tile.vectors;
 
   int64_t rows = shape.rows.value_or(likelyRows), depth = std::max<int64_t>(1, shape.depth.value_or(likelyDepth));
   int64_t panels = std::max<int64_t>(1, llvm::divideCeil(shape.columns.value_or(likelyColumns), panelColumns));
-  int64_t panelBytes = depth * panelColumns * 4, panelWork = depth * panelColumns;
+  int64_t panelBytes = depth * panelColumns * 4;
+  int64_t panelWork = depth * (tile.vectors == 1 ? level.lanes(4) : panelColumns);
   int64_t mostRows = std::max(tile.rows, rowsBudget / std::max<int64_t>(1, shape.rowBytes.value_or(depth * 4)));
   if (panels * panelBytes <= columnsBudget) {
     strategy.blockPanels = panels;

@@ -50,6 +50,11 @@ struct Window {
            llvm::all_of(pads, [](graph::DimExpr pad) { return pad.isConstant(0); });
   }
 
+  /// Whether the taps of the last dim lie side by side and inside, whatever the output position.
+  bool isRowContiguous() const {
+    return dilations.back() == 1 && pads.back().isConstant(0) && padsEnd.back().isConstant(0);
+  }
+
   /// Input coordinate in dim `d` of tap 0 at output coordinate `position`; may lie outside.
   mlir::Value origin(KernelBuilder &kb, unsigned d, mlir::Value position) const {
     return kb.sub(kb.mul(position, kb.index(strides[d])), kb.index(pads[d]));

@@ -151,6 +151,16 @@ TEST_P(ConvKernel, DepthwiseOfSizesKnownAtRunTime) {
 TEST_P(ConvKernel, WeightsOfTheRun) {
   run({.channels = 5, .outputs = 35, .pad = 1, .packed = false});
   run({.channels = 6, .outputs = 70, .pad = 1, .groups = 2, .packed = false});
+  run({.height = 6, .width = 7, .channels = 3, .outputs = 35, .packed = false}); // taps side by side in the input alone
+}
+
+/// Fewer outputs than a vector has lanes.
+TEST_P(ConvKernel, FewOutputs) {
+  for (int64_t outputs : {1, 7})
+    for (int64_t pad : {0, 1})
+      for (int64_t stride : {1, 2})
+        run({.batch = 2, .height = 9, .width = 24, .channels = 3, .outputs = outputs, .kernel = 3, .stride = stride, .pad = pad,
+             .dynamicSizes = stride == 1});
 }
 
 TEST_P(ConvKernel, ManyWorkItems) {

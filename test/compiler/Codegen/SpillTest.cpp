@@ -142,6 +142,10 @@ TEST_P(SpillGate, Convolutions) {
       }
   EXPECT_THAT(check(textOf(Conv{.height = 224, .width = 224, .channels = 3, .outputs = 32, .kernel = 7, .stride = 2, .pad = 3})),
               testing::Not(testing::IsEmpty()));
+  // Fewer outputs than lanes: tiles of one vector.
+  for (int64_t pad : {0, 1})
+    EXPECT_THAT(check(textOf(Conv{.height = 28, .width = 28, .channels = 8, .outputs = 3, .kernel = 3, .pad = pad, .dynamicSizes = true})),
+                testing::Contains(level.registers >= 32 ? 16 : level.fma ? 12 : 8));
 }
 
 TEST_P(SpillGate, DepthwiseConvolutions) {
