@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -37,27 +38,77 @@ def text_inputs(batch, length):
             "token_type_ids": np.zeros((batch, length), np.int64)}
 
 
-# Per model: the flags and inputs of the static case, the flags of the symbolic one and the inputs it runs on, the same artifact for all.
+def seeded(**shapes):
+    """Normal floats by input name."""
+    rng = np.random.default_rng(0)
+    return {name: rng.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()}
+
+
+def decoder_inputs(batch, length, cached):
+    """Small cached values: on others ONNX Runtime differs from itself, between its levels of optimisation, by more than LIMIT."""
+    rng = np.random.default_rng(0)
+    caches = {f"past_key_values.{layer}.{kind}": (batch, 3, cached, 64) for layer in range(30) for kind in ("key", "value")}
+    return {"input_ids": rng.integers(1, 200, (batch, length)), "attention_mask": np.ones((batch, cached + length), np.int64),
+            "position_ids": np.tile(np.arange(cached, cached + length), (batch, 1)), **{name: array * np.float32(0.1) for name, array in seeded(**caches).items()}}
+
+
+def file_inputs(batch):
+    return {"bytes": np.random.default_rng(0).integers(0, 257, (batch, 2048)).astype(np.int32)}
+
+
+@dataclass
+class Model:
+    """The flags and inputs of the static case; the flags of the symbolic one and the inputs it runs on, the same artifact for all."""
+    static_flags: list
+    static_inputs: dict
+    symbolic_flags: list
+    symbolic_inputs: list
+    fallbacks: tuple = ()  # reference kernels that may run: the op in front of the kernel's number
+
+
+def classifier(name):
+    return Model(["--dim", "N=1"], image_inputs(name, 1), [], [image_inputs(name, n) for n in (1, 3)])
+
+
 MODELS = {
-    "mobilenet_v2": (["--dim", "N=1"], image_inputs("input", 1), [], [image_inputs("input", n) for n in (1, 4)]),
-    "resnet50": (["--dim", "N=1"], image_inputs("gpu_0/data_0", 1), [], [image_inputs("gpu_0/data_0", n) for n in (1, 4)]),
-    "efficientnet_l0": (["--shape", "image=1x3x224x224"], image_inputs("image", 1), [],
-                        [image_inputs("image", *sizes) for sizes in ((1, 224, 224), (4, 224, 224), (1, 161, 200), (2, 96, 131))]),
-    "minilm_l6": (["--dim", "N=1", "--dim", "S=32"], text_inputs(1, 32), ["--dim", "N=1..8", "--dim", "S=4..128"],
-                  [text_inputs(*sizes) for sizes in ((1, 4), (4, 32), (8, 128), (3, 17))]),
-    "bert_base": (["--dim", "N=1", "--dim", "S=128"], text_inputs(1, 128), ["--dim", "S=1..512"],
-                  [text_inputs(*sizes) for sizes in ((1, 128), (4, 9))]),
+    "mobilenet_v2": Model(["--dim", "N=1"], image_inputs("input", 1), [], [image_inputs("input", n) for n in (1, 4)]),
+    "resnet50": Model(["--dim", "N=1"], image_inputs("gpu_0/data_0", 1), [], [image_inputs("gpu_0/data_0", n) for n in (1, 4)]),
+    "efficientnet_l0": Model(["--shape", "image=1x3x224x224"], image_inputs("image", 1), [],
+                             [image_inputs("image", *sizes) for sizes in ((1, 224, 224), (4, 224, 224), (1, 161, 200), (2, 96, 131))]),
+    "minilm_l6": Model(["--dim", "N=1", "--dim", "S=32"], text_inputs(1, 32), ["--dim", "N=1..8", "--dim", "S=4..128"],
+                       [text_inputs(*sizes) for sizes in ((1, 4), (4, 32), (8, 128), (3, 17))]),
+    "bert_base": Model(["--dim", "N=1", "--dim", "S=128"], text_inputs(1, 128), ["--dim", "S=1..512"],
+                       [text_inputs(*sizes) for sizes in ((1, 128), (4, 9))]),
+    "densenet121": classifier("data_0"),
+    "inception_v1": classifier("data_0"),
+    "inception_v2": classifier("data_0"),
+    "vgg19": classifier("data_0"),
+    "squeezenet": classifier("data_0"),
+    "shufflenet": classifier("gpu_0/data_0"),
+    "alexnet": classifier("data_0"),
+    "vit_b16": classifier("pixel_values"),
+    "ppocr_rec": Model(["--shape", "x=1x3x48x320"], image_inputs("x", 1, 48, 320), [],
+                       [image_inputs("x", *sizes) for sizes in ((1, 48, 320), (2, 48, 100))]),
+    "ppocr_cls": Model(["--shape", "x=1x3x48x192"], image_inputs("x", 1, 48, 192), [],
+                       [image_inputs("x", n, 48, 192) for n in (1, 3)]),
+    "magika": Model(["--shape", "bytes=1x2048"], file_inputs(1), [], [file_inputs(n) for n in (1, 3)]),
+    "minilm_int8": Model(["--shape", "input_ids=1x32"], text_inputs(1, 32), [],
+                         [text_inputs(*sizes) for sizes in ((1, 16), (3, 33))], ("cast", "cum_sum", "gather_nd")),
+    "basic_pitch": Model(["--shape", "serving_default_input_2:0=1x43844x1"], seeded(**{"serving_default_input_2:0": (1, 43844, 1)}),
+                         [], [seeded(**{"serving_default_input_2:0": (n, 43844, 1)}) for n in (1, 2)], ("pad",)),
+    "smollm2_135m": Model(["--dim", "N=1", "--dim", "S=1", "--dim", "P=16"], decoder_inputs(1, 1, 16), [],
+                          [decoder_inputs(*sizes) for sizes in ((1, 7, 0), (2, 1, 5))], ("cos", "sin", "cum_sum")),
 }
 
 
-def compile_model(model, flags, folder, checks):
+def compile_model(model, flags, folder, checks, allowed=()):
     artifact, report = folder / "model.llmc", folder / "report.json"
     done = subprocess.run([BIN / "llmc", model, "-o", artifact, "--report", report, *flags], capture_output=True, text=True)
     checks.check(done.returncode == 0, f"compiles with {' '.join(flags) or 'default options'}: {(done.stdout + done.stderr).strip()[-600:]}")
     if done.returncode:
         return None
-    fallbacks = json.loads(report.read_text())["fallbacks"]
-    checks.check(not fallbacks, f"no reference kernel runs (found {fallbacks})")
+    fallbacks = [name for name in json.loads(report.read_text())["fallbacks"] if name.rsplit("_", 1)[0] not in allowed]
+    checks.check(not fallbacks, f"no reference kernel runs but for {', '.join(allowed) or 'none'} (found {fallbacks})")
     return artifact
 
 
@@ -96,18 +147,18 @@ def check_photos(artifact, checks):
 
 
 def check_model(name, checks):
-    static_flags, static_inputs, symbolic_flags, symbolic_inputs = MODELS[name]
+    model = MODELS[name]
     path = provide(name)
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     with tempfile.TemporaryDirectory() as folder:
         print(f"{name}, static", flush=True)
-        if artifact := compile_model(path, static_flags, Path(folder), checks):
-            run_case(artifact, session, static_inputs, checks)
+        if artifact := compile_model(path, model.static_flags, Path(folder), checks, model.fallbacks):
+            run_case(artifact, session, model.static_inputs, checks)
             if name == "efficientnet_l0":
                 check_photos(artifact, checks)
         print(f"{name}, symbolic", flush=True)
-        if artifact := compile_model(path, symbolic_flags, Path(folder), checks):
-            for inputs in symbolic_inputs:
+        if artifact := compile_model(path, model.symbolic_flags, Path(folder), checks, model.fallbacks):
+            for inputs in model.symbolic_inputs:
                 run_case(artifact, session, inputs, checks)
 
 

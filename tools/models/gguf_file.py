@@ -46,8 +46,8 @@ def dequantize(data, offset, kind, count):
     raise ValueError(f"GGUF tensor type {kind} is not supported")
 
 
-def read_gguf(path):
-    """(metadata by key, float32 tensors by name). Shapes are row-major, so the file's dims reversed."""
+def read_gguf(path, tensors=True):
+    """(metadata by key, float32 tensors by name, if wanted). Shapes are row-major, so the file's dims reversed."""
     data = np.memmap(path, np.uint8, "r")
     reader = Reader(data)
     magic, version = reader.scalar("I"), reader.scalar("I")
@@ -58,6 +58,8 @@ def read_gguf(path):
     for _ in range(field_count):
         name = reader.string()
         fields[name] = reader.value(reader.scalar("I"))
+    if not tensors:
+        return fields, {}
     entries = []
     for _ in range(tensor_count):
         name = reader.string()
