@@ -78,7 +78,18 @@ LogicalResult Compilation::runPasses(Phase phase) {
     passes.enableIRPrinting([](Pass *, Operation *) { return false; }, wanted, /*printModuleScope=*/false,
                             /*printAfterOnlyOnChange=*/false, /*printAfterOnlyOnFailure=*/false, llvm::errs(), printingFlags());
   }
-  return passes.run(*module);
+  bool explained = false;
+  ScopedDiagnosticHandler listener(&context, [&](Diagnostic &diagnostic) {
+    explained |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    return failure(); // for others to print
+  });
+  if (succeeded(passes.run(*module)))
+    return success();
+  if (!explained) {
+    emitError(module->getLoc()) << "a pass failed and did not say why";
+    result.fault = Fault::Internal;
+  }
+  return failure();
 }
 
 LogicalResult Compilation::resolveLevels() {

@@ -24,7 +24,7 @@ struct ImportOptions {
 };
 
 /// Who is at fault when there is no result.
-enum class Fault { None, Model, Options };
+enum class Fault { None, Model, Options, Internal };
 
 /// Null on failure: every problem of the model was then reported, each at the location of its node, and at the end their number; or
 /// that the options name nothing of the model or contradict it. `fault`, if not null, says which. Constants view the model's weights,

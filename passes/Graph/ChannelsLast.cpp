@@ -1,9 +1,9 @@
 // Convolution and pooling with channels last; what is between them follows.
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Passes.h"
 #include "passes/Graph/PushTransposes.h"
 #include "passes/Graph/ShapeAnalysis.h"
+#include "passes/Rewrite.h"
 
 using namespace mlir;
 
@@ -46,7 +46,7 @@ struct ChannelsLastPass : impl::ChannelsLastPassBase<ChannelsLastPass> {
     patterns.add<WindowToChannelsLast<graph::ConvOp>, WindowToChannelsLast<graph::MaxPoolOp>,
                  WindowToChannelsLast<graph::AveragePoolOp>>(&getContext());
     populatePushTransposesPatterns(patterns);
-    if (failed(applyPatternsGreedily(function, std::move(patterns))))
+    if (failed(rewriteAll(function, std::move(patterns))))
       return signalPassFailure();
     ShapeAnalysis analysis(function);
     if (analysis.failed())

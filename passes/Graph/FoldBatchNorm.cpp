@@ -3,9 +3,9 @@
 // With a = scale / sqrt(variance + epsilon) the norm is a * x + (bias - a * mean). All of it is computed in double and
 // rounded once.
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Matching.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Rewrite.h"
 #include <cmath>
 
 using namespace mlir;
@@ -129,7 +129,7 @@ struct FoldBatchNormPass : impl::FoldBatchNormPassBase<FoldBatchNormPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldIntoConv>(&getContext(), /*benefit=*/2);
     patterns.add<SplitIntoMulAdd>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(rewriteAll(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -1,8 +1,8 @@
 // Constant subgraphs -> constants.
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Rewrite.h"
 
 using namespace mlir;
 
@@ -89,7 +89,7 @@ struct FoldConstantsPass : impl::FoldConstantsPassBase<FoldConstantsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<EvaluateOp>(&getContext(), maxBytes);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(rewriteAll(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

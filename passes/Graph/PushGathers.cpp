@@ -1,8 +1,8 @@
 // gather(f(tables...), indices) -> f(gather(tables, indices)...)
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Rewrite.h"
 
 using namespace mlir;
 
@@ -64,7 +64,7 @@ struct PushGathersPass : impl::PushGathersPassBase<PushGathersPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<PushGather>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(rewriteAll(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

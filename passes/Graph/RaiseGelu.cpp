@@ -3,9 +3,9 @@
 // Both forms are products. A product is flattened into a number and a list of other factors, so that the order and the
 // association in which an exporter wrote it do not matter.
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Matching.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Rewrite.h"
 #include <cmath>
 
 using namespace mlir;
@@ -164,7 +164,7 @@ struct RaiseGeluPass : impl::RaiseGeluPassBase<RaiseGeluPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<RaiseGelu<graph::MulOp>, RaiseGelu<graph::DivOp>>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(rewriteAll(getOperation(), std::move(patterns))))
       return signalPassFailure();
     getOperation().walk(reportNoGelu);
   }

@@ -1,8 +1,8 @@
 // Layer norm and RMS norm from their pieces.
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Matching.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Rewrite.h"
 
 using namespace mlir;
 
@@ -176,7 +176,7 @@ struct RaiseNormsPass : impl::RaiseNormsPassBase<RaiseNormsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<RaiseNorm<graph::DivOp>, RaiseNorm<graph::MulOp>>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(rewriteAll(getOperation(), std::move(patterns))))
       return signalPassFailure();
     getOperation().walk(reportNoNorm);
   }

@@ -1,8 +1,8 @@
 // Softmax and its logarithm from their pieces.
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/Matching.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Rewrite.h"
 
 using namespace mlir;
 
@@ -106,7 +106,7 @@ struct RaiseSoftmaxPass : impl::RaiseSoftmaxPassBase<RaiseSoftmaxPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<RaiseSoftmax<graph::DivOp>, RaiseSoftmax<graph::MulOp>, RaiseLogSoftmax>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(rewriteAll(getOperation(), std::move(patterns))))
       return signalPassFailure();
     getOperation().walk(reportNoSoftmax);
   }

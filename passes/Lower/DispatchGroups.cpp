@@ -8,6 +8,8 @@ using namespace mlir;
 namespace llmc {
 namespace {
 
+constexpr size_t mostOps = 32; // of one kernel
+
 bool isContraction(linalg::GenericOp op) { return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() >= 2; }
 
 /// An op with a template of its own that takes an epilogue.
@@ -104,6 +106,8 @@ private:
   /// Why `op` can not join a group; null if it can.
   const char *obstacleTo(linalg::GenericOp op, size_t index) const {
     const DispatchGroup &group = groups[index];
+    if (group.ops.size() == mostOps)
+      return "the kernel would be too long";
     const char *obstacle = group.kind == DispatchGroup::Kind::Root   ? obstacleToRoot(op, group)
                            : group.kind == DispatchGroup::Kind::Rows ? obstacleToRows(op, group)
                                                                      : "the producer has no generated code";

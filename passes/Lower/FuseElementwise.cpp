@@ -1,9 +1,9 @@
 // Element-wise fusion on linalg, by structure.
 #include "passes/Lower/Passes.h"
+#include "passes/Rewrite.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -11,6 +11,9 @@ namespace llmc {
 #define GEN_PASS_DEF_FUSEELEMENTWISEPASS
 #include "passes/Lower/Passes.h.inc"
 namespace {
+
+/// Of one body: compile time and the registers that a body needs grow with its length, what fusion saves does not.
+constexpr int64_t mostOps = 100;
 
 /// A generic that only moves elements: a transpose, a broadcast, a copy of a slice.
 bool onlyMoves(linalg::GenericOp op) {
@@ -34,6 +37,8 @@ bool followsRoot(linalg::GenericOp op) {
   });
 }
 
+int64_t bodySize(linalg::GenericOp op) { return op.getBody()->getOperations().size(); }
+
 /// Why an element-wise `producer` should not be computed where `consumer` reads it; null if it should.
 const char *obstacleTo(linalg::GenericOp consumer, linalg::GenericOp producer) {
   if (isContraction(consumer)) {
@@ -42,6 +47,8 @@ const char *obstacleTo(linalg::GenericOp consumer, linalg::GenericOp producer) {
   }
   if (consumer.getNumReductionLoops() > 0 && followsRoot(producer))
     return "the producer is an epilogue";
+  if (bodySize(consumer) + bodySize(producer) > mostOps)
+    return "the body would be too long";
   bool oneUse = llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer.getOperation(); });
   return oneUse || onlyMoves(producer) ? nullptr : "the producer's result has other readers";
 }
@@ -96,7 +103,7 @@ struct FuseElementwisePass : impl::FuseElementwisePassBase<FuseElementwisePass> 
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     patterns.add<FoldTransposeIntoContraction>(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
+    if (failed(rewriteAll(getOperation(), std::move(patterns),
                                      GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
                                          GreedySimplifyRegionLevel::Disabled))))
       return signalPassFailure();

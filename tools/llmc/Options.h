@@ -7,7 +7,7 @@
 namespace llmc {
 
 /// Exit codes.
-constexpr int badData = 1, wrongCommandLine = 2;
+constexpr int badData = 1, wrongCommandLine = 2, ourFault = 3;
 
 struct CommandLine {
   CompileOptions compile;

@@ -77,8 +77,12 @@ int main(int argc, char **argv) {
   context.getDiagEngine().registerHandler(printRemark);
   CompileResult result = compileModel(context, line.compile);
   clearProgress();
-  if (result.fault != Fault::None)
-    return result.fault == Fault::Options ? wrongCommandLine : badData;
+  switch (result.fault) {
+  case Fault::None: break;
+  case Fault::Model: return badData;
+  case Fault::Options: return wrongCommandLine;
+  case Fault::Internal: return ourFault;
+  }
   if (!result.text.empty()) {
     llvm::outs() << result.text;
     return 0;
