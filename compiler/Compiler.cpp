@@ -3,6 +3,8 @@
 #include "compiler/Codegen/Cpu/InPlace.h"
 #include "compiler/EncodeConstants.h"
 #include "compiler/Import/OnnxProto.h"
+#include "compiler/Report/NodeFates.h"
+#include "compiler/Report/Remarks.h"
 #include "compiler/Target/CpuTarget.h"
 #include "passes/Lower/Passes.h"
 #include "passes/Plan/Passes.h"
@@ -30,6 +32,7 @@ public:
   CompileResult run();
 
 private:
+  LogicalResult start();
   LogicalResult compile();
   LogicalResult phase(StringRef name, llvm::function_ref<LogicalResult()> body);
   LogicalResult importModel();
@@ -38,7 +41,7 @@ private:
   LogicalResult generateCode();
   void reportFallbacks();
   LogicalResult write();
-  void describeSteps();
+  void describe();
   std::string textOfKernels();
   bool stopsAt(Phase phase) const { return options.stopAfter == phase; }
 
@@ -49,6 +52,7 @@ private:
   OwningOpRef<ModuleOp> module;
   SmallVector<const CpuLevel *> levels;
   std::vector<CompiledImage> images;
+  std::unique_ptr<NodeFates> fates; // if there is a report
 };
 
 LogicalResult Compilation::phase(StringRef name, llvm::function_ref<LogicalResult()> body) {
@@ -65,7 +69,12 @@ LogicalResult Compilation::importModel() {
   model = OnnxModel::load(options.modelPath, error);
   if (!model)
     return emitError(UnknownLoc::get(&context)) << error;
-  module = importOnnx(context, *model, options.import, &result.fault);
+  std::vector<ModelNode> nodes;
+  module = importOnnx(context, *model, options.import, &result.fault, options.report ? &nodes : nullptr);
+  if (module && options.report) {
+    fates = std::make_unique<NodeFates>(std::move(nodes));
+    fates->observe(*module, "import");
+  }
   return success(static_cast<bool>(module));
 }
 
@@ -78,6 +87,8 @@ LogicalResult Compilation::runPasses(Phase phase) {
     passes.enableIRPrinting([](Pass *, Operation *) { return false; }, wanted, /*printModuleScope=*/false,
                             /*printAfterOnlyOnChange=*/false, /*printAfterOnlyOnFailure=*/false, llvm::errs(), printingFlags());
   }
+  if (fates)
+    passes.addInstrumentation(fates->instrumentation());
   bool explained = false;
   ScopedDiagnosticHandler listener(&context, [&](Diagnostic &diagnostic) {
     explained |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
@@ -147,15 +158,15 @@ void Compilation::reportFallbacks() {
           << remark::reason("{0}", kernel.fallbackReason) << remark::metric("Kernel", kernel.name);
 }
 
-void Compilation::describeSteps() {
-  module->walk([&](plan::DispatchOp dispatch) {
-    result.steps.push_back({dispatch.getKernel().str(), graph::sourceNames(dispatch.getLoc())});
-    result.inPlaceSteps += dispatch.isInPlace();
-  });
+void Compilation::describe() {
   module->walk([&](plan::BodyOp body) {
     result.arenaPeak = body.getArenaPeak();
     result.arenaBound = body.getArenaBound();
   });
+  if (!options.report)
+    return;
+  describePlan(*module, result.steps, result.buffers);
+  result.nodes = fates->report(result.steps, result.remarks);
 }
 
 LogicalResult Compilation::write() {
@@ -181,8 +192,19 @@ std::string Compilation::textOfKernels() {
   return text;
 }
 
+/// What the options ask for before there is a model.
+LogicalResult Compilation::start() {
+  if (options.report)
+    context.disableMultithreading(); // whoever follows the passes sees all of the module
+  result.fault = Fault::Options;
+  if (failed(enableRemarks(context, options.remarksFilter, options.report ? &result.remarks : nullptr)))
+    return failure();
+  result.fault = Fault::None;
+  return success();
+}
+
 CompileResult Compilation::run() {
-  if (failed(compile()) && result.fault == Fault::None)
+  if ((failed(start()) || failed(compile())) && result.fault == Fault::None)
     result.fault = Fault::Model;
   return std::move(result);
 }
@@ -230,7 +252,7 @@ LogicalResult Compilation::compile() {
     return failure();
   if (!needsCode)
     return textOfModule();
-  describeSteps();
+  describe();
   return phase("write", [&] { return write(); });
 }
 
@@ -249,23 +271,8 @@ void loadDialects(MLIRContext &context) {
                       tensor::TensorDialect, math::MathDialect>();
 }
 
-/// Remarks of the passes whose names match are printed as diagnostics.
-static LogicalResult enableRemarks(MLIRContext &context, const std::string &filter) {
-  if (filter.empty())
-    return success();
-  remark::RemarkCategories categories;
-  categories.passed = categories.missed = categories.analysis = categories.failed = filter;
-  return remark::enableOptimizationRemarks(context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
-                                           /*printAsEmitRemarks=*/true);
-}
-
 CompileResult compileModel(MLIRContext &context, const CompileOptions &options) {
   loadDialects(context);
-  if (failed(enableRemarks(context, options.remarksFilter))) {
-    CompileResult result;
-    result.fault = Fault::Options;
-    return result;
-  }
   return Compilation(context, options).run();
 }
 

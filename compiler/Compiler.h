@@ -4,6 +4,7 @@
 
 #include "compiler/Emit/PlanWriter.h"
 #include "compiler/Import/OnnxImporter.h"
+#include "compiler/Report/Report.h"
 #include "passes/Pipeline.h"
 #include <functional>
 #include <optional>
@@ -23,7 +24,8 @@ struct CompileOptions {
   std::optional<Phase> stopAfter;               // text of the IR is the result then
   Emit emit = Emit::Artifact;
   std::vector<std::string> printAfter; // passes after which the IR goes to stderr, by flag
-  std::string remarksFilter;           // regular expression over pass names; empty: no remarks
+  std::string remarksFilter;           // regular expression over pass names; empty: no remarks are printed
+  bool report = false;                 // collect what reports say
   unsigned jobs = 1;                   // threads
   std::string version;                 // of the producer, as recorded in the artifact
   std::function<void(llvm::StringRef phase)> onPhase; // called as each phase starts; may be null
@@ -39,11 +41,6 @@ struct KernelInfo {
   std::string fallbackReason; // see CompiledKernel
 };
 
-struct StepReport {
-  std::string kernel;
-  std::vector<std::string> nodes; // ONNX nodes that the step computes
-};
-
 struct CompileResult {
   Fault fault = Fault::None; // otherwise nothing else is of use
   std::string text;      // for all but Emit::Artifact, or with stopAfter
@@ -51,9 +48,12 @@ struct CompileResult {
   std::vector<PhaseTime> phases;
   std::vector<std::string> levels; // as resolved
   std::vector<KernelInfo> kernels; // of the first level
-  std::vector<StepReport> steps;
   std::optional<int64_t> arenaPeak, arenaBound; // bytes, if all sizes are static
-  int64_t inPlaceSteps = 0;                     // that write a result over an input
+  // If CompileOptions::report:
+  std::vector<StepReport> steps;
+  std::vector<BufferReport> buffers;
+  std::vector<NodeReport> nodes;     // of the model, those of functions too, each once
+  std::vector<RemarkReport> remarks; // of all passes, in order
   /// Kernels that no generated code exists for.
   std::vector<std::string> fallbacks() const;
 };
@@ -63,10 +63,6 @@ CompileResult compileModel(mlir::MLIRContext &context, const CompileOptions &opt
 
 /// Loads every dialect that the pipeline uses.
 void loadDialects(mlir::MLIRContext &context);
-
-/// The report of a compilation as JSON text.
-std::string reportJson(const CompileOptions &options, const CompileResult &result);
-
 } // namespace llmc
 
 #endif // LLMC_COMPILER_COMPILER_H

@@ -173,6 +173,7 @@ llvm::Error PlanWriter::writeFile(const std::string &path) {
     return error;
   std::vector<char> planBytes = build();
   uint64_t segments = result.segments[0]->range->offset();
+  info.planBytes = planBytes.size();
   ContainerHeader header = makeContainerHeader(sizeof(ContainerHeader), asSpan(planBytes), segments, fileEnd);
   if (llvm::Error error = (*file)->writeAt(0, asBytes(header)))
     return error;

@@ -9,6 +9,7 @@ namespace llmc {
 
 struct ArtifactInfo {
   uint64_t fileBytes = 0;
+  uint64_t planBytes = 0; // of the structure
   uint64_t constantBytes = 0;
   uint64_t codeBytes = 0;
   size_t steps = 0;

@@ -50,7 +50,7 @@ private:
     if (function == functions.end())
       result.nodes.push_back({&node, &opsets, std::move(label)});
     else
-      inlineCall(node, *function->second, label);
+      inlineCall(node, opsets, *function->second, label);
   }
 
   static std::string nameOf(const NodeProto &node) {
@@ -62,7 +62,8 @@ private:
     return node.op_type();
   }
 
-  void inlineCall(const NodeProto &call, const FunctionProto &function, const std::string &label) {
+  void inlineCall(const NodeProto &call, const OpsetVersions &callerOpsets, const FunctionProto &function, const std::string &label) {
+    result.calls.push_back({&call, &callerOpsets, label});
     if (std::ranges::find(stack, &function) != stack.end())
       return report(label, "function " + function.name() + " calls itself");
     if (call.input_size() > function.input_size() || call.output_size() > function.output_size())

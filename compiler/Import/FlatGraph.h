@@ -24,6 +24,7 @@ struct FlatNode {
 
 struct FlatGraph {
   std::vector<FlatNode> nodes;
+  std::vector<FlatNode> calls; // of functions of the model, which are not among the nodes
   // What the nodes point to, as far as it is not the model's.
   std::deque<onnx::NodeProto> ownedNodes;
   std::deque<OpsetVersions> ownedOpsets;

@@ -15,8 +15,8 @@ using namespace onnx;
 
 class Importer {
 public:
-  Importer(MLIRContext &context, const OnnxModel &model, const ImportOptions &options)
-      : context(context), model(model), proto(model.proto().graph()), builder(&context), dims(&context, options) {}
+  Importer(MLIRContext &context, const OnnxModel &model, const ImportOptions &options, std::vector<ModelNode> *nodes)
+      : context(context), model(model), proto(model.proto().graph()), builder(&context), dims(&context, options), nodes(nodes) {}
 
   OwningOpRef<ModuleOp> run(Fault &fault) {
     OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(proto.name()));
@@ -93,8 +93,29 @@ private:
     FlatGraph flat = flattenModel(model.proto(), [&](std::string_view label, std::string_view reason) {
       report(label, Twine(StringRef(reason)));
     });
-    for (const FlatNode &node : flat.nodes)
+    for (FlatNode &call : flat.calls)
+      nameNode(call, /*isCall=*/true);
+    for (FlatNode &node : flat.nodes) {
+      nameNode(node, /*isCall=*/false);
       addNode(state, node);
+    }
+  }
+
+  /// Gives the node a name that no other has: "Relu", "Relu (2)" ...
+  void nameNode(FlatNode &node, bool isCall) {
+    int &count = labels[node.label];
+    for (++count; count > 1; ++count)
+      if (std::string label = node.label + " (" + std::to_string(count) + ")"; labels.try_emplace(label, 1).second) {
+        node.label = label;
+        break;
+      }
+    if (nodes)
+      nodes->push_back({node.label, operatorOf(node), isCall});
+  }
+
+  static std::string operatorOf(const FlatNode &node) {
+    std::string domain(canonicalDomain(node.proto->domain()));
+    return (domain.empty() ? "" : domain + ".") + node.proto->op_type();
   }
 
   void addNode(ImportState &state, const FlatNode &node) {
@@ -102,9 +123,8 @@ private:
       for (const std::string &output : node.proto->output())
         poisoned.insert(output);
     };
-    std::string domain(canonicalDomain(node.proto->domain()));
-    auto version = node.opsets->find(domain);
-    std::string name = (domain.empty() ? "" : domain + ".") + node.proto->op_type(), what = name;
+    auto version = node.opsets->find(canonicalDomain(node.proto->domain()));
+    std::string name = operatorOf(node), what = name;
     if (version == node.opsets->end()) {
       report(node.label, what + " is of a domain that the model does not import");
       return poisonOutputs();
@@ -213,6 +233,8 @@ private:
   llvm::StringSet<> poisoned;
   /// Outputs that their converter does not make: label and reason, wrong only if something reads them.
   llvm::StringMap<std::string> unproduced;
+  llvm::StringMap<int> labels; // of nodes, with the number of nodes that wanted each
+  std::vector<ModelNode> *nodes;
 };
 
 } // namespace
@@ -246,10 +268,11 @@ std::vector<OperatorVersions> supportedOperators() {
   return result;
 }
 
-OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, const OnnxModel &model, const ImportOptions &options, Fault *fault) {
+OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, const OnnxModel &model, const ImportOptions &options, Fault *fault,
+                                 std::vector<ModelNode> *nodes) {
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
   Fault ignored;
-  return Importer(context, model, options).run(fault ? *fault : ignored);
+  return Importer(context, model, options, nodes).run(fault ? *fault : ignored);
 }
 
 } // namespace llmc

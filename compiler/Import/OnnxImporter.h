@@ -26,11 +26,17 @@ struct ImportOptions {
 /// Who is at fault when there is no result.
 enum class Fault { None, Model, Options, Internal };
 
+/// A node of the model as messages and locations call it: its name, made unique; of a function's body with the call before it.
+struct ModelNode {
+  std::string name, op;
+  bool isCall; // of a function of the model, whose nodes take its place
+};
+
 /// Null on failure: every problem of the model was then reported, each at the location of its node, and at the end their number; or
 /// that the options name nothing of the model or contradict it. `fault`, if not null, says which. Constants view the model's weights,
-/// so the model must outlive the module.
+/// so the model must outlive the module. `nodes`, if not null, gets all nodes of the model.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, const OnnxModel &model, const ImportOptions &options,
-                                             Fault *fault = nullptr);
+                                             Fault *fault = nullptr, std::vector<ModelNode> *nodes = nullptr);
 
 struct OperatorVersions {
   std::string name;

@@ -90,6 +90,19 @@ bool isScalarAbout(Value value, double expected) {
   return scalar && isAbout(*scalar, expected, getElementTypeOrSelf(value.getType()));
 }
 
+Location locationFrom(Value x, Operation *last) {
+  llvm::SetVector<Operation *> pieces;
+  std::function<void(Operation *)> visit = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); operand != x && producer && !pieces.contains(producer))
+        visit(producer);
+    pieces.insert(op);
+  };
+  visit(last);
+  auto isCode = [](Operation *piece) { return !isa<graph::ConstantOp>(piece); };
+  return FusedLoc::get(last->getContext(), llvm::map_to_vector(llvm::make_filter_range(pieces, isCode), [](Operation *piece) { return piece->getLoc(); }));
+}
+
 bool isUsedOnlyBy(Value value, ArrayRef<Operation *> users) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) { return llvm::is_contained(users, user); });
 }

@@ -22,6 +22,9 @@ bool isScalarAbout(mlir::Value value, double expected);
 /// Whether no other op than these uses `value`.
 bool isUsedOnlyBy(mlir::Value value, llvm::ArrayRef<mlir::Operation *> users);
 
+/// The locations of `last` and of all that it computes from `x` on: those of one op that takes their place.
+mlir::Location locationFrom(mlir::Value x, mlir::Operation *last);
+
 /// The defining op of `value` if it is an `Op` and nothing else uses its result: such an op can vanish in a match.
 template <typename Op> Op soleUseOf(mlir::Value value) { return value.hasOneUse() ? value.getDefiningOp<Op>() : Op(); }
 

@@ -145,7 +145,8 @@ template <typename Root> struct RaiseGelu final : OpRewritePattern<Root> {
         continue;
       remark::passed(op.getLoc(), remark::RemarkOpts::name("Gelu").category("graph-raise-gelu"))
           << (form == Form::Tanh ? "tanh form" : "exact form");
-      rewriter.replaceOpWithNewOp<graph::GeluOp>(op, type, x, form == Form::Tanh);
+      Location loc = locationFrom(x, op);
+      rewriter.replaceOpWithNewOp<graph::GeluOp>(op, type, x, form == Form::Tanh)->setLoc(loc);
       return success();
     }
     return rewriter.notifyMatchFailure(op, "no factor is 1 + erf(x / sqrt(2)) or 1 + tanh(..)");

@@ -144,7 +144,10 @@ template <typename Root> struct RaiseNorm final : OpRewritePattern<Root> {
                       const MeanOfSquares &squares, PatternRewriter &rewriter) {
     Operation *last = pieces.back();
     rewriter.setInsertionPoint(last);
-    Location loc = rewriter.getFusedLoc(llvm::map_to_vector(pieces, [](Operation *piece) { return piece->getLoc(); }));
+    SmallVector<Location> locations = {locationFrom(x, pieces.front())};
+    for (Operation *piece : pieces.drop_front())
+      locations.push_back(piece->getLoc());
+    Location loc = rewriter.getFusedLoc(locations);
     auto type = cast<RankedTensorType>(last->getResult(0).getType());
     if (!scale)
       scale =

@@ -64,7 +64,8 @@ template <typename Root> struct RaiseSoftmax final : OpRewritePattern<Root> {
       return rewriter.notifyMatchFailure(op, "not exp(x - max(x)) along the axis of the sum");
     remark::passed(op.getLoc(), remark::RemarkOpts::name("Softmax").category("graph-raise-softmax"))
         << remark::metric("axis", *axis);
-    rewriter.replaceOpWithNewOp<graph::SoftmaxOp>(op, op.getType(), x, *axis);
+    Location loc = locationFrom(x, op);
+    rewriter.replaceOpWithNewOp<graph::SoftmaxOp>(op, op.getType(), x, *axis)->setLoc(loc);
     return success();
   }
 };
@@ -85,7 +86,8 @@ struct RaiseLogSoftmax final : OpRewritePattern<graph::SubOp> {
       return rewriter.notifyMatchFailure(op, "d is not x - max(x) along the axis of the sum");
     remark::passed(op.getLoc(), remark::RemarkOpts::name("LogSoftmax").category("graph-raise-softmax"))
         << remark::metric("axis", *axis);
-    rewriter.replaceOpWithNewOp<graph::LogSoftmaxOp>(op, op.getType(), x, *axis);
+    Location loc = locationFrom(x, op);
+    rewriter.replaceOpWithNewOp<graph::LogSoftmaxOp>(op, op.getType(), x, *axis)->setLoc(loc);
     return success();
   }
 };

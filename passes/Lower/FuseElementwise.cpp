@@ -59,6 +59,26 @@ bool shouldFuse(OpOperand *operand) {
   return producer && consumer && !obstacleTo(consumer, producer);
 }
 
+/// consumer(producer(x)) -> fused(x), with the locations of both: upstream's pattern forgets the producer's.
+struct FuseProducer final : OpRewritePattern<linalg::GenericOp> {
+  explicit FuseProducer(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(linalg::GenericOp consumer, PatternRewriter &rewriter) const override {
+    for (OpOperand &operand : consumer->getOpOperands()) {
+      if (!linalg::areElementwiseOpsFusable(&operand) || !shouldFuse(&operand))
+        continue;
+      Operation *producer = operand.get().getDefiningOp();
+      FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, &operand);
+      if (failed(fused))
+        return rewriter.notifyMatchFailure(consumer, "can not be fused");
+      fused->fusedOp->setLoc(rewriter.getFusedLoc({producer->getLoc(), consumer.getLoc()}));
+      rewriter.replaceOp(consumer, llvm::map_to_vector(consumer.getResults(), [&](Value result) { return fused->replacements.lookup(result); }));
+      return success();
+    }
+    return rewriter.notifyMatchFailure(consumer, "no operand to fuse");
+  }
+};
+
 /// One remark for each element-wise producer that is left beside its consumer.
 void reportNotFused(linalg::GenericOp consumer) {
   for (Value input : consumer.getDpsInputs()) {
@@ -101,7 +121,7 @@ struct FuseElementwisePass : impl::FuseElementwisePassBase<FuseElementwisePass> 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
-    patterns.add<FoldTransposeIntoContraction>(&getContext());
+    patterns.add<FoldTransposeIntoContraction, FuseProducer>(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     if (failed(rewriteAll(getOperation(), std::move(patterns),
                                      GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
 
 from checks import BIN, Checks, ROOT
@@ -21,6 +22,8 @@ from get import provide  # noqa: E402
 from imagenet import load_picture, top_classes  # noqa: E402
 
 LIMIT = 1e-4  # greatest difference from ONNX Runtime, relative to an output's greatest magnitude
+
+FATES = {"step", "fused", "view", "folded", "shape", "constant", "inlined", "removed"}
 
 # The classes that ONNX Runtime gives EfficientNet-Lite0 on these photographs.
 PHOTOS = {"chelsea": 282, "coffee": 967, "rocket": 657, "motorcycle": 665, "china": 698, "flower": 985}
@@ -101,14 +104,33 @@ MODELS = {
 }
 
 
+def count_nodes(model):
+    """Nodes as they run: a call of a function of the model counts with the nodes inside."""
+    functions = {(function.domain, function.name): function for function in model.functions}
+
+    def count(nodes):
+        called = (functions.get((node.domain, node.op_type)) for node in nodes)
+        return len(nodes) + sum(count(function.node) for function in called if function)
+
+    return count(model.graph.node)
+
+
 def compile_model(model, flags, folder, checks, allowed=()):
     artifact, report = folder / "model.llmc", folder / "report.json"
     done = subprocess.run([BIN / "llmc", model, "-o", artifact, "--report", report, *flags], capture_output=True, text=True)
     checks.check(done.returncode == 0, f"compiles with {' '.join(flags) or 'default options'}: {(done.stdout + done.stderr).strip()[-600:]}")
     if done.returncode:
         return None
-    fallbacks = [name for name in json.loads(report.read_text())["fallbacks"] if name.rsplit("_", 1)[0] not in allowed]
+    facts = json.loads(report.read_text())
+    nodes, fallbacks = facts["nodes"], [name for name in facts["fallbacks"] if name.rsplit("_", 1)[0] not in allowed]
     checks.check(not fallbacks, f"no reference kernel runs but for {', '.join(allowed) or 'none'} (found {fallbacks})")
+    count = count_nodes(onnx.load(model, load_external_data=False))
+    has_fates = len(nodes) == len({node["name"] for node in nodes}) == count and all(node["fate"] in FATES for node in nodes)
+    checks.check(has_fates, f"the report has one fate for each of {count} nodes (found {len(nodes)})")
+    computed = {name for step in facts["steps"] for name in step["nodes"]}
+    for node in nodes:
+        if (node["name"] in computed) != (node["fate"] in ("step", "fused")):
+            checks.check(False, f"{node['name']} is {node['fate']}, in steps {node['steps']}")
     return artifact
 
 

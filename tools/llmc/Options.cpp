@@ -65,7 +65,7 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
   app.add_option("--print-ir-after", options.printAfter, "Print the IR after a pass, by its flag in llmc-opt");
   app.add_option("--emit", emit, "artifact, mlir (the plan), llvm or asm (the kernels)")
       ->check(CLI::IsMember({"artifact", "mlir", "llvm", "asm"}));
-  app.add_option("--report", line.reportPath, "Write what became of the model, as JSON");
+  app.add_option("--report", line.reportPath, "Write what became of the model: a page if FILE ends in .html, else JSON");
   app.add_option("--remarks-filter", options.remarksFilter, "Print what the passes whose names match did and did not do, and why");
   app.add_option("-j,--jobs", options.jobs, "Threads (default: all cores)")->check(CLI::PositiveNumber);
   app.add_flag_callback("--list-operators", listOperators, "Print the operators that are supported, with their opset versions, and end")
@@ -85,6 +85,7 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
   if (!stopAfter.empty())
     options.stopAfter = parsePhase(stopAfter);
   options.emit = emit == "mlir" ? Emit::Mlir : emit == "llvm" ? Emit::Llvm : emit == "asm" ? Emit::Assembly : Emit::Artifact;
+  options.report = !line.reportPath.empty();
   if (options.outputPath.empty())
     options.outputPath = std::filesystem::path(options.modelPath).stem().string() + ".llmc";
   return std::nullopt;

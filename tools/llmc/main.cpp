@@ -31,7 +31,8 @@ bool isGood(llvm::Error error) {
 }
 
 bool writeReport(const CommandLine &line, const CompileResult &result) {
-  std::string text = reportJson(line.compile, result);
+  bool isPage = llvm::StringRef(line.reportPath).ends_with(".html");
+  std::string text = isPage ? reportHtml(line.compile, result) : reportJson(line.compile, result);
   auto file = ArtifactFile::create(line.reportPath);
   llvm::Error error = file ? (*file)->writeAt(0, text) : file.takeError();
   if (!error)
