@@ -50,6 +50,11 @@ void BodyBuffers::replace(Value input, Value output) {
   lives.erase(output);
   OpBuilder b(target);
   graph::DimExpr start = graph::DimExpr::constant(b.getContext(), 0);
+  // Of the root itself, or chains of results over results would make chains of views.
+  for (auto view = input.getDefiningOp<plan::ViewOp>(); view; view = input.getDefiningOp<plan::ViewOp>()) {
+    start = start + graph::DimExpr(view.getOffset());
+    input = view.getParent();
+  }
   Value view = plan::ViewOp::create(b, target.getLoc(), input, start.attribute(), target.getElement(), target.getDims());
   target.replaceAllUsesWith(view);
   target.erase();

@@ -5,7 +5,7 @@
 // CHECK-LABEL: plan.entry @chain
 // CHECK: %[[A:.*]] = plan.arena f32 [#graph.expr<"N">]
 // CHECK: %[[B:.*]] = plan.view %[[A]] from <"0"> : f32 [#graph.expr<"N">]
-// CHECK: %[[C:.*]] = plan.view %[[B]] from <"0"> : i32 [#graph.expr<"N">]
+// CHECK: %[[C:.*]] = plan.view %[[A]] from <"0"> : i32 [#graph.expr<"N">]
 // CHECK: plan.dispatch @k(%{{.*}}, %[[A]])
 // CHECK: plan.dispatch @k(%[[A]], %[[B]])
 // CHECK: plan.dispatch @k(%[[B]], %[[C]])
@@ -124,7 +124,7 @@ plan.entry @equal_inputs symbols {} {
 // CHECK: %[[R:.*]] = plan.arena
 // CHECK: %[[A:.*]] = plan.arena
 // CHECK: %[[B:.*]] = plan.view %[[A]]
-// CHECK: %[[C:.*]] = plan.view %[[B]]
+// CHECK: %[[C:.*]] = plan.view %[[A]]
 // CHECK: %[[D:.*]] = plan.arena
 // CHECK: %[[P:.*]] = plan.view %[[D]]
 // CHECK: %[[Q:.*]] = plan.arena
