@@ -172,6 +172,11 @@ TEST_F(Tools, bad_command_lines_exit_with_2) {
   expectError("llmc-run a.llmc --random 1 --dim rows=3", 2, "no input has a dim 'rows'");
   expectError("llmc-run a.llmc --random 1 --dim batch=x", 2, "--dim 'batch=x' does not give a size");
   expectError("llmc-run a.llmc --random 1 --input a=1,2", 2, "2 numbers for f32[1,4]");
+  expectError("llmc-run a.llmc --random 1 --input a=1,x,3,4", 2, "'x' is no f32");
+  expectError("llmc-run a.llmc --random 1 --input a=1,2,3,", 2, "'' is no f32");
+  makePlan("everything", "e.llmc");
+  expectError("llmc-run e.llmc --input flag=1 --input steps=1.5", 2, "'1.5' is no i64");
+  expectError("llmc-run e.llmc --input flag=1 --input steps=9223372036854775808", 2, "'9223372036854775808' is no i64");
   expectError("llmc-run a.llmc --random 1 --entry other", 2, "no entry 'other'");
   expectError("llmc-bench a.llmc --min-time -1 --random 1", 2, "--min-time");
   expectError("llmc-plan", 2, "ARTIFACT is required");

@@ -3,7 +3,9 @@
 #include "tools/common/Inputs.h"
 #include "tools/common/Tool.h"
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstring>
 #include <iostream>
 #include <numbers>
 
@@ -192,24 +194,47 @@ std::vector<int64_t> InputMaker::dimsOf(size_t index) {
   return dims;
 }
 
+/// Stores the number that `text` is; false if it is none, or none of the tensor's type.
+static bool storeNumber(Tensor &tensor, int64_t i, std::string_view text) {
+  auto store = [&]<typename T>(T) {
+    T value = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+      return false;
+    std::memcpy(tensor.data.data() + i * int64_t(sizeof(T)), &value, sizeof(T));
+    return true;
+  };
+  switch (tensor.type) {
+  case LLMC_TYPE_I8: return store(int8_t());
+  case LLMC_TYPE_U8: return store(uint8_t());
+  case LLMC_TYPE_I16: return store(int16_t());
+  case LLMC_TYPE_U16: return store(uint16_t());
+  case LLMC_TYPE_I32: return store(int32_t());
+  case LLMC_TYPE_U32: return store(uint32_t());
+  case LLMC_TYPE_I64: return store(int64_t());
+  case LLMC_TYPE_U64: return store(uint64_t());
+  default: break;
+  }
+  std::string number(text);
+  char *end;
+  setElement(tensor, i, std::strtod(number.c_str(), &end));
+  return !number.empty() && !*end;
+}
+
 Tensor InputMaker::fromValues(size_t index, const std::string &text) {
-  std::vector<double> numbers;
-  for (const char *at = text.c_str();; ++at) {
-    char *end;
-    numbers.push_back(std::strtod(at, &end));
-    if (end == at || (*end && *end != ','))
-      badCommand("--input " + std::string(infos[index].name) + "='" + text +
-                 "' is neither a .npy, .npz or .pb file nor a list of numbers");
-    at = end;
-    if (!*at)
-      break;
+  std::vector<std::string_view> numbers;
+  for (size_t begin = 0, end; begin <= text.size(); begin = end + 1) {
+    end = std::min(text.find(',', begin), text.size());
+    numbers.push_back(std::string_view(text).substr(begin, end - begin));
   }
   Tensor tensor(infos[index].type, dimsOf(index));
+  std::string input = "--input " + std::string(infos[index].name);
   if (numbers.size() != 1 && int64_t(numbers.size()) != tensor.numElements())
-    badCommand("--input " + std::string(infos[index].name) + " has " + std::to_string(numbers.size()) +
-               " numbers for " + describeType(tensor.type, tensor.dims));
+    badCommand(input + " has " + std::to_string(numbers.size()) + " numbers for " + describeType(tensor.type, tensor.dims));
   for (int64_t i = 0; i < tensor.numElements(); ++i)
-    setElement(tensor, i, numbers[numbers.size() == 1 ? 0 : size_t(i)]);
+    if (std::string_view number = numbers[numbers.size() == 1 ? 0 : size_t(i)]; !storeNumber(tensor, i, number))
+      badCommand(input + "='" + text + "' is neither a .npy, .npz or .pb file nor a list of numbers: '" + std::string(number) + "' is no " +
+                 llmc_type_name(tensor.type));
   return tensor;
 }
 
