@@ -13,7 +13,7 @@ Value iota(NodeContext &node, DimExpr size) {
     node.fail("a size that depends on data is not supported");
     return {};
   }
-  if (std::optional<int64_t> known = size.asConstant())
+  if (std::optional<int64_t> known = size.asConstant(); known && *known <= maxContents)
     return node.indices(llvm::to_vector(llvm::seq<int64_t>(0, *known)));
   Type integer = IntegerType::get(node.context(), 64);
   Value ones = node.create<BroadcastOp>({node.scalar(integer, 1)}, {node.named("dims", ArrayRef(size))});

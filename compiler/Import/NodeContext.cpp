@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -234,6 +235,19 @@ static bool isSmall(Type type) {
   return tensor.hasStaticShape() && tensor.getNumElements() <= graph::maxContents;
 }
 
+std::string whatIsWrongWith(ArrayRef<graph::DimExpr> dims) {
+  int64_t elements = 1;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    std::optional<int64_t> size = dim.asConstant();
+    if (size && *size < 0)
+      return "the size " + std::to_string(*size) + " in dim " + std::to_string(i);
+    constexpr int64_t most = INT64_MAX / 16; // bytes of any element type fit int64 then
+    if (size && (llvm::MulOverflow(elements, std::max<int64_t>(*size, 1), elements) || elements > most))
+      return "more elements than memory can hold";
+  }
+  return "";
+}
+
 /// What the op computes, if that is small and known already. Later nodes then see the numbers that their own types depend on.
 SmallVector<ElementsAttr> NodeContext::smallConstants(Operation *op) const {
   if (!llvm::all_of(op->getResultTypes(), isSmall))
@@ -256,6 +270,11 @@ SmallVector<ElementsAttr> NodeContext::smallConstants(Operation *op) const {
 }
 
 SmallVector<Value> NodeContext::insert(OperationState &operation, const graph::ShapeInference &shapes) {
+  for (const graph::TensorShape &shape : shapes.results())
+    if (std::string what = whatIsWrongWith(shape.dims); !what.empty()) {
+      fail("the result would have " + what);
+      return SmallVector<Value>(shapes.results().size());
+    }
   shapes.appendTypes(operation.types);
   Operation *op = state.builder.create(operation);
   std::string error = captureErrors(context(), [&] { (void)verify(op); });

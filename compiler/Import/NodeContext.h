@@ -141,6 +141,9 @@ private:
   std::string problem;
 };
 
+/// Why no tensor has these dims, as far as they are known: a negative size, or too many elements. Empty if one may have them.
+std::string whatIsWrongWith(llvm::ArrayRef<graph::DimExpr> dims);
+
 /// Runs `body` and returns the first error that it emits; empty if none.
 std::string captureErrors(mlir::MLIRContext *context, llvm::function_ref<void()> body);
 

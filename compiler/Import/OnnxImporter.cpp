@@ -80,6 +80,8 @@ private:
     for (auto [i, input] : llvm::enumerate(inputs)) {
       BlockArgument argument = body->getArgument(i);
       const graph::Dims &sizes = dims.dims(input->name());
+      if (std::string what = whatIsWrongWith(sizes); !what.empty())
+        report(input->name(), "the input has " + what);
       argument.setLoc(locationOf(input->name()));
       function.setArgAttr(i, "graph.name", builder.getStringAttr(input->name()));
       function.setArgAttr(i, "graph.dims", graph::dimsAttr(&context, sizes));

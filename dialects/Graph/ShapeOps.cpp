@@ -316,6 +316,7 @@ FailureOr<std::optional<SliceBounds>> resolveSlice(ShapeInference &shapes, bool 
       return shapes.fail("axis " + Twine(*axis) + " of a tensor of rank " + Twine(rank));
     if (*step == 0)
       return shapes.fail("step 0 along axis " + Twine(*axis));
+    step = std::max(*step, -INT64_MAX); // no dim is longer than that; the least number itself means "open" to MLIR
     int64_t d = *axis < 0 ? *axis + rank : *axis;
     DimExpr dim = shapes.dims(0)[d], zero = shapes.constant(0), one = shapes.constant(1);
     DimExpr start = shapes.contents(1) ? fromEnd(shapes, (*shapes.contents(1))[i], dim) : DimExpr();
