@@ -97,11 +97,17 @@ void celu(NodeContext &node) {
 
 /// x < -lambd ? x + bias : x > lambd ? x - bias : 0
 void shrink(NodeContext &node) {
-  double bias = node.floatAttribute("bias", 0), lambd = node.floatAttribute("lambd", 0.5);
-  Value x = node.input(0), shift = node.scalar(x, bias);
-  Value below = node.create<LessOp>({x, node.scalar(x, -lambd)}), above = node.create<GreaterOp>({x, node.scalar(x, lambd)});
-  Value high = node.create<WhereOp>({above, node.create<SubOp>({x, shift}), node.scalar(x, 0)});
-  node.result(node.create<WhereOp>({below, node.create<AddOp>({x, shift}), high}));
+  double bias = node.floatAttribute("bias", 0), lambd = node.floatAttribute("lambd", 0.5), low = -lambd, high = lambd;
+  Value x = node.input(0);
+  if (x && !isa<FloatType>(node.elementType(x))) {
+    if (bias != std::trunc(bias) || lambd < 0)
+      return node.fail("integers with this bias or lambd are not supported");
+    high = std::floor(high); // the same integers are above, and below
+    low = 0 - high;
+  }
+  Value shift = node.scalar(x, bias), below = node.create<LessOp>({x, node.scalar(x, low)}), above = node.create<GreaterOp>({x, node.scalar(x, high)});
+  Value rest = node.create<WhereOp>({above, node.create<SubOp>({x, shift}), node.scalar(x, 0)});
+  node.result(node.create<WhereOp>({below, node.create<AddOp>({x, shift}), rest}));
 }
 
 

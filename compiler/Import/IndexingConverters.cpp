@@ -51,6 +51,8 @@ NamedAttribute reduction(NodeContext &node) {
   std::string name = node.version >= 16 ? node.stringAttribute("reduction", "none") : "none";
   if ((name == "max" || name == "min") && node.version < 18)
     node.fail("reduction '" + name + "' is not of this version");
+  if (name != "none" && node.input(0) && node.elementType(node.input(0)).isInteger(1))
+    node.fail("reduction '" + name + "' of booleans is not supported");
   return node.named("reduction", StringRef(name));
 }
 

@@ -86,18 +86,31 @@ void reduceL1(NodeContext &node) {
   node.result(reduce<ReduceSumOp>(node, reduction, node.create<AbsOp>({reduction.x})));
 }
 
-void reduceL2(NodeContext &node) { node.result(node.create<SqrtOp>({sumOfSquares(node, readReduction(node, 18))})); }
+/// The reduction of x as doubles, where its elements are integers: roots and logarithms are rounded at the end alone.
+Reduction readReductionOfFloats(NodeContext &node) {
+  Reduction reduction = readReduction(node, 18);
+  if (reduction.x && !isa<FloatType>(node.elementType(reduction.x)))
+    reduction.x = castTo(node, reduction.x, Float64Type::get(node.context()));
+  return reduction;
+}
+
+/// In the element type of the node's input.
+void resultLikeInput(NodeContext &node, Value result) {
+  node.result(result ? castTo(node, result, node.elementType(node.input(0))) : result);
+}
+
+void reduceL2(NodeContext &node) { resultLikeInput(node, node.create<SqrtOp>({sumOfSquares(node, readReductionOfFloats(node))})); }
 
 void reduceSumSquare(NodeContext &node) { node.result(sumOfSquares(node, readReduction(node, 18))); }
 
 void reduceLogSum(NodeContext &node) {
-  Reduction reduction = readReduction(node, 18);
-  node.result(node.create<LogOp>({reduce<ReduceSumOp>(node, reduction, reduction.x)}));
+  Reduction reduction = readReductionOfFloats(node);
+  resultLikeInput(node, node.create<LogOp>({reduce<ReduceSumOp>(node, reduction, reduction.x)}));
 }
 
 /// log(sum(exp(x - m))) + m with the greatest element m, which keeps exp from overflowing; m = 0 if that is infinite.
 void reduceLogSumExp(NodeContext &node) {
-  Reduction reduction = readReduction(node, 18);
+  Reduction reduction = readReductionOfFloats(node);
   Value x = reduction.x;
   Value most = reduce<ReduceMaxOp>(node, reduction, x, /*keepdims=*/true);
   Value infinite = node.create<IsNanOp>({node.create<SubOp>({most, most})});
@@ -107,7 +120,7 @@ void reduceLogSumExp(NodeContext &node) {
   Value result = node.create<AddOp>({sum, most});
   if (!reduction.keepdims && !reduction.axes.empty())
     result = node.create<SqueezeOp>({result}, {node.named("axes", reduction.axes)});
-  node.result(finished(node, reduction, result));
+  resultLikeInput(node, finished(node, reduction, result));
 }
 
 template <typename Op> void argExtremum(NodeContext &node) {

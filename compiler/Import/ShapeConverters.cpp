@@ -107,7 +107,7 @@ void squeeze(NodeContext &node) {
   } else {
     for (auto [i, dim] : llvm::enumerate(node.dims(x))) {
       if (!dim || !dim.asConstant())
-        return node.fail("without axes all dims of size 1 go, but the size of dim " + Twine(i) + " is not known");
+        return node.fail("without axes all dims of size 1 go, but the size of dim " + Twine(i) + " is not known: not supported");
       if (dim.isConstant(1))
         axes.push_back(i);
     }

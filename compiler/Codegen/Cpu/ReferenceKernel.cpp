@@ -33,7 +33,7 @@ public:
     graph::PackedAttributes pack;
     op.packAttributes(pack);
     if (!pack.known)
-      return op.emitError("has an attribute that is not a number at compile time");
+      return op.emitError("has an attribute that is not a number at compile time: not supported by its reference kernel");
     SmallVector<View> inputs, outputs;
     for (Value operand : op->getOperands()) {
       FailureOr<View> view = kb.viewOf(operand);
