@@ -35,9 +35,12 @@ void gemm(NodeContext &node) {
   node.result(c && beta != 0 ? node.create<AddOp>({product, scaled(node, beta, c)}) : product);
 }
 
+void det(NodeContext &node) { node.result(node.createAll<DetOp>({node.input(0)}).front()); }
+
 constexpr Converter table[] = {
     {"MatMul", 1, newest, matMul},
     {"Gemm", 1, newest, gemm},
+    {"Det", 11, newest, det},
 };
 
 } // namespace

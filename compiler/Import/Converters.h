@@ -31,6 +31,8 @@ llvm::ArrayRef<Converter> quantizationConverters();
 llvm::ArrayRef<Converter> einsumConverters();
 llvm::ArrayRef<Converter> signalConverters();
 llvm::ArrayRef<Converter> imageConverters();
+llvm::ArrayRef<Converter> resizeConverters();
+llvm::ArrayRef<Converter> recurrentConverters();
 llvm::ArrayRef<Converter> microsoftConverters();
 
 /// Null if there is none.
@@ -44,6 +46,8 @@ graph::Dims chosenDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> axes, i
 graph::Dims keptDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> dims, llvm::ArrayRef<graph::DimExpr> stays, int64_t count);
 /// The dims from `start` to `end` as a tensor. Negative places count from the end, others are clamped.
 mlir::Value shapeOf(NodeContext &node, mlir::Value x, int64_t start, int64_t end);
+/// An input as a list of `count` elements; null if it is absent or empty, which older files say in place of absent.
+mlir::Value listInput(NodeContext &node, size_t i, int64_t count);
 /// x itself if it has that type.
 mlir::Value castTo(NodeContext &node, mlir::Value x, mlir::Type type);
 /// Elements offset + i * step, i < size, of one dim.

@@ -1,4 +1,4 @@
-// Operators that place samples on a grid or cut pictures to a size.
+// Operators that sample images, cut pictures to a size, or put blocks back into them.
 #include "compiler/Import/Converters.h"
 
 using namespace mlir;
@@ -86,9 +86,88 @@ void centerCropPad(NodeContext &node) {
   node.result(node.create<PadOp>({x}, {node.named("pads", pads), node.named("mode", int64_t(0))}));
 }
 
+void gridSample(NodeContext &node) {
+  Value x = node.input(0), grid = node.input(1);
+  std::string mode = node.stringAttribute("mode", node.version < 20 ? "bilinear" : "linear");
+  if (node.version < 20 && StringRef(mode).starts_with("bi")) // bilinear and bicubic are linear and cubic since
+    mode = mode.substr(2);
+  std::string padding = node.stringAttribute("padding_mode", "zeros");
+  SmallVector<NamedAttribute> attributes = {node.named("mode", StringRef(mode)), node.named("padding", StringRef(padding))};
+  if (node.intAttribute("align_corners", 0) != 0)
+    attributes.push_back(node.flag("align_corners"));
+  node.result(node.create<GridSampleOp>({x, grid}, attributes));
+}
+
+void roiAlign(NodeContext &node) {
+  Value x = node.input(0), rois = node.input(1), images = node.input(2);
+  std::string mode = node.stringAttribute("mode", "avg");
+  std::string places = node.version < 16 ? "output_half_pixel" : node.stringAttribute("coordinate_transformation_mode", "half_pixel");
+  if (mode != "avg" && mode != "max")
+    return node.fail("mode '" + mode + "' is not supported");
+  if (places != "half_pixel" && places != "output_half_pixel")
+    return node.fail("coordinate_transformation_mode '" + places + "' is not supported");
+  SmallVector<NamedAttribute> attributes = {
+      node.named("height", node.intAttribute("output_height", 1)), node.named("width", node.intAttribute("output_width", 1)),
+      node.named("samples", node.intAttribute("sampling_ratio", 0)), node.named("scale", node.floatAttribute("spatial_scale", 1))};
+  if (places == "half_pixel")
+    attributes.push_back(node.flag("half_pixel"));
+  if (mode == "max")
+    attributes.push_back(node.flag("maximum"));
+  node.result(node.create<RoiAlignOp>({x, rois, images}, attributes));
+}
+
+void maxRoiPool(NodeContext &node) {
+  Value x = node.input(0), rois = node.input(1);
+  std::optional<SmallVector<int64_t>> shape = node.intsAttribute("pooled_shape");
+  double scale = node.floatAttribute("spatial_scale", 1);
+  if (!shape || shape->size() != 2)
+    return node.fail("attribute 'pooled_shape' must have two entries");
+  node.result(node.create<MaxRoiPoolOp>(
+      {x, rois}, {node.named("height", (*shape)[0]), node.named("width", (*shape)[1]), node.named("scale", scale)}));
+}
+
+/// Strides, pads and dilations of `spatial` dims.
+SmallVector<NamedAttribute> placement(NodeContext &node, int64_t spatial) {
+  SmallVector<int64_t> ones(spatial, 1), zeros(2 * spatial, 0);
+  return {node.named("strides", node.intsAttribute("strides").value_or(ones)),
+          node.named("pads", node.intsAttribute("pads").value_or(zeros)),
+          node.named("dilations", node.intsAttribute("dilations").value_or(ones))};
+}
+
+void deformConv(NodeContext &node) {
+  Value x = node.input(0), weight = node.input(1), offset = node.input(2), bias = node.optionalInput(3), mask = node.optionalInput(4);
+  SmallVector<NamedAttribute> attributes = placement(node, node.rank(x) - 2);
+  attributes.append({node.named("group", node.intAttribute("group", 1)), node.named("offset_group", node.intAttribute("offset_group", 1))});
+  Dims weightDims = node.dims(weight);
+  if (std::optional<SmallVector<int64_t>> kernel = node.intsAttribute("kernel_shape"))
+    for (auto [dim, size] : llvm::zip(ArrayRef(weightDims).drop_front(std::min<int64_t>(2, weightDims.size())), *kernel))
+      node.require(dim, node.number(size), "kernel_shape is not that of the weight");
+  SmallVector<Value> operands = node.present({x, weight, offset, bias, mask}, attributes);
+  node.result(node.create<DeformConvOp>(operands, attributes));
+}
+
+void col2Im(NodeContext &node) {
+  Value x = node.input(0), block = node.input(2);
+  std::optional<Dims> dims = node.knownDims(x, "the image"), image = node.numbers(1), sizes = node.numbers(2);
+  if (!dims || !image || !sizes)
+    return;
+  if (dims->size() != 3 || image->size() != sizes->size())
+    return node.fail("expects x of rank 3 and an image and a block of as many dims");
+  Dims result = {(*dims)[0], (*dims)[1].floorDiv(productOf(node.context(), *sizes).max(node.number(1)))};
+  result.append(*image);
+  SmallVector<NamedAttribute> attributes = placement(node, image->size());
+  attributes.push_back(node.named("dims", result));
+  node.result(node.create<Col2ImOp>({x, block}, attributes));
+}
+
 constexpr Converter table[] = {
     {"AffineGrid", 20, newest, affineGrid},
     {"CenterCropPad", 18, newest, centerCropPad},
+    {"Col2Im", 18, newest, col2Im},
+    {"DeformConv", 19, newest, deformConv},
+    {"GridSample", 16, newest, gridSample},
+    {"MaxRoiPool", 1, newest, maxRoiPool},
+    {"RoiAlign", 10, newest, roiAlign},
 };
 
 } // namespace

@@ -207,6 +207,46 @@ void eyeLike(NodeContext &node) {
   node.result(castTo(node, isOne, element));
 }
 
+void reverseSequence(NodeContext &node) {
+  Value x = node.input(0), lengths = node.input(1);
+  int64_t batchAxis = node.axis(node.intAttribute("batch_axis", 1), node.rank(x));
+  int64_t timeAxis = node.axis(node.intAttribute("time_axis", 0), node.rank(x));
+  node.result(node.create<ReverseSequenceOp>({x, lengths}, {node.named("batch_axis", batchAxis), node.named("time_axis", timeAxis)}));
+}
+
+/// Writes `update` into the cache from a place of each batch element on, which may wrap around.
+void tensorScatter(NodeContext &node) {
+  Value cache = node.input(0), update = node.input(1), starts = node.optionalInput(2);
+  int64_t rank = node.rank(cache), axis = node.axis(node.intAttribute("axis", -2), rank);
+  std::string mode = node.stringAttribute("mode", "linear");
+  std::optional<Dims> dims = node.knownDims(update, "an update");
+  if (!dims || node.failed())
+    return;
+  if (axis == 0 || node.rank(update) != rank)
+    return node.fail("expects an axis behind the batch, and an update of the cache's rank");
+  if (mode != "linear" && mode != "circular")
+    return node.fail("mode '" + mode + "' is not supported");
+  DimExpr batch = (*dims)[0], count = (*dims)[axis], one = node.number(1);
+  Value places = iota(node, count); // [count], or [batch, count]
+  if (starts)
+    places = node.create<AddOp>({unsqueezed(node, starts, {1}), places});
+  if (mode == "circular")
+    places = node.create<ModOp>({places, shapeOf(node, cache, axis, axis + 1)});
+  Value rows = unsqueezed(node, iota(node, batch), {1, 2});
+  SmallVector<Value> tuples = {rows, unsqueezed(node, places, {node.rank(places)})};
+  for (Value &tuple : tuples)
+    tuple = node.create<BroadcastOp>({tuple}, {node.named("dims", ArrayRef{batch, count, one})});
+  Value indices = node.create<ConcatOp>(tuples, {node.named("axis", int64_t(2))});
+  SmallVector<int64_t> toFront = llvm::to_vector(llvm::seq<int64_t>(0, rank)), back(rank);
+  std::rotate(toFront.begin() + 1, toFront.begin() + axis, toFront.begin() + axis + 1);
+  for (auto [i, dim] : llvm::enumerate(toFront))
+    back[dim] = i;
+  auto moved = [&](Value x, ArrayRef<int64_t> perm) { return axis == 1 ? x : node.create<TransposeOp>({x}, {node.named("perm", perm)}); };
+  Value y = node.create<ScatterNDOp>({moved(cache, toFront), indices, moved(update, toFront)},
+                                     {node.named("reduction", StringRef("none"))});
+  node.result(moved(y, back));
+}
+
 constexpr Converter table[] = {
     {"GatherElements", 11, newest, gatherElements},
     {"GatherND", 11, newest, gatherND},
@@ -219,6 +259,8 @@ constexpr Converter table[] = {
     {"TopK", 1, newest, topK},
     {"OneHot", 9, newest, oneHot},
     {"EyeLike", 9, newest, eyeLike},
+    {"TensorScatter", 24, newest, tensorScatter},
+    {"ReverseSequence", 10, newest, reverseSequence},
 };
 
 } // namespace

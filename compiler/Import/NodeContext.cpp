@@ -94,6 +94,20 @@ std::optional<SmallVector<int64_t>> NodeContext::intsAttribute(StringRef name) {
   return SmallVector<int64_t>(attribute->ints().begin(), attribute->ints().end());
 }
 
+std::optional<SmallVector<double>> NodeContext::floatsAttribute(StringRef name) {
+  const AttributeProto *attribute = ofType(*this, name, AttributeProto::FLOATS);
+  if (!attribute)
+    return std::nullopt;
+  return SmallVector<double>(attribute->floats().begin(), attribute->floats().end());
+}
+
+std::optional<SmallVector<std::string>> NodeContext::stringsAttribute(StringRef name) {
+  const AttributeProto *attribute = ofType(*this, name, AttributeProto::STRINGS);
+  if (!attribute)
+    return std::nullopt;
+  return SmallVector<std::string>(attribute->strings().begin(), attribute->strings().end());
+}
+
 // --- Inputs and facts ------------------------------------------------------------------------------------------------------
 
 Value NodeContext::input(size_t i) {
@@ -140,16 +154,23 @@ bool NodeContext::isConstantInput(size_t i) const { return hasInput(i) && inputs
 
 Value NodeContext::numbersInput(size_t i) {
   Value value = optionalInput(i);
-  if (!value || isConstantInput(i))
+  if (!value)
+    return {};
+  Value read = withNumbers(value);
+  if (!read)
+    fail("input " + Twine(i) + " has a number of elements that is not known, which is not supported");
+  return read;
+}
+
+Value NodeContext::withNumbers(Value value) {
+  if (failed() || knownIntegers(value))
     return value;
   std::optional<graph::Dims> known = contents(value);
   if (known && llvm::all_of(*known, [](graph::DimExpr element) { return static_cast<bool>(element); }))
     return value;
   auto type = cast<RankedTensorType>(value.getType());
-  if (!type.hasStaticShape() || type.getNumElements() > graph::maxContents || !type.getElementType().isInteger()) {
-    fail("input " + Twine(i) + " has a number of elements that is not known, which is not supported");
+  if (!type.hasStaticShape() || type.getNumElements() > graph::maxContents || !type.getElementType().isInteger())
     return {};
-  }
   auto [place, isNew] = state.reads.try_emplace(value);
   if (!isNew)
     return place->second;
@@ -175,9 +196,11 @@ Value NodeContext::numbersInput(size_t i) {
   return state.reads[value] = read;
 }
 
-std::optional<graph::Dims> NodeContext::numbers(size_t i) {
-  Value value = numbersInput(i);
-  if (!value)
+std::optional<graph::Dims> NodeContext::numbers(size_t i) { return numbersOf(numbersInput(i)); }
+
+std::optional<graph::Dims> NodeContext::numbersOf(Value value) {
+  value = value ? withNumbers(value) : value;
+  if (!value || failed())
     return std::nullopt;
   if (std::optional<SmallVector<int64_t>> known = knownIntegers(value))
     return llvm::map_to_vector<4>(*known, [&](int64_t element) { return number(element); });
@@ -262,9 +285,10 @@ SmallVector<ElementsAttr> NodeContext::smallConstants(Operation *op) const {
     if (values.size() == known->size() && static_cast<int64_t>(values.size()) == type.getNumElements())
       return {DenseElementsAttr::get(type, ArrayRef<int64_t>(values))};
   }
-  SmallVector<ElementsAttr> operands(op->getNumOperands());
-  for (auto [operand, value] : llvm::zip_equal(op->getOperands(), operands))
-    if (!matchPattern(operand, m_Constant(&value)) || value.getNumElements() > graph::maxContents)
+  SmallVector<Value> places = graph::operandsByPlace(op);
+  SmallVector<ElementsAttr> operands(places.size());
+  for (auto [operand, value] : llvm::zip_equal(places, operands))
+    if (operand && (!matchPattern(operand, m_Constant(&value)) || value.getNumElements() > graph::maxContents))
       return {};
   return graph::evaluate(cast<graph::ReferenceEvalOpInterface>(op), operands).value_or(SmallVector<ElementsAttr>());
 }
@@ -295,6 +319,12 @@ SmallVector<Value> NodeContext::insert(OperationState &operation, const graph::S
     state.shapes.erase(value);
   op->erase();
   return llvm::map_to_vector(values, [&](ElementsAttr value) { return constant(value); });
+}
+
+SmallVector<Value> NodeContext::present(ArrayRef<Value> operands, SmallVectorImpl<NamedAttribute> &attributes) {
+  SmallVector<int32_t> segments = llvm::map_to_vector(operands, [](Value operand) { return operand ? 1 : 0; });
+  attributes.push_back(named("operandSegmentSizes", DenseI32ArrayAttr::get(context(), segments)));
+  return llvm::filter_to_vector(operands, [](Value operand) { return static_cast<bool>(operand); });
 }
 
 Value NodeContext::constant(ElementsAttr value) {

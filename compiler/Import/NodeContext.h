@@ -47,6 +47,8 @@ public:
   double floatAttribute(llvm::StringRef name, double absent);
   std::string stringAttribute(llvm::StringRef name, llvm::StringRef absent);
   std::optional<llvm::SmallVector<int64_t>> intsAttribute(llvm::StringRef name);
+  std::optional<llvm::SmallVector<double>> floatsAttribute(llvm::StringRef name);
+  std::optional<llvm::SmallVector<std::string>> stringsAttribute(llvm::StringRef name);
   /// Of any type. Null if absent.
   const onnx::AttributeProto *attribute(llvm::StringRef name);
   /// The one attribute of a node whose attributes exclude each other. Null unless there is exactly one.
@@ -66,6 +68,8 @@ public:
   mlir::Value numbersInput(size_t i);
   /// Its elements.
   std::optional<graph::Dims> numbers(size_t i);
+  /// The elements of any integer value whose number is known, read at run time where they are not known before. Nothing else.
+  std::optional<graph::Dims> numbersOf(mlir::Value value);
   /// Whether the elements of an input are numbers at compile time; false if absent.
   bool isConstantInput(size_t i) const;
   /// The integers of an input that must be known at compile time. Nothing if absent, or a problem.
@@ -96,6 +100,8 @@ public:
   /// All results of an op that has several; null values after a problem.
   template <typename Op>
   llvm::SmallVector<mlir::Value> createAll(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  /// For ops with several optional operands: those that are there, and in `attributes` which these are.
+  llvm::SmallVector<mlir::Value> present(llvm::ArrayRef<mlir::Value> operands, llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes);
   mlir::Value constant(mlir::ElementsAttr value);
   /// A tensor of an attribute.
   mlir::Value constant(const onnx::TensorProto &tensor);
@@ -124,6 +130,8 @@ public:
   llvm::ArrayRef<mlir::Value> finish(std::string &problem);
 
 private:
+  /// The value itself, or read at run time; null if the number of its elements is not known.
+  mlir::Value withNumbers(mlir::Value value);
   /// The elements, if all are numbers at compile time.
   std::optional<llvm::SmallVector<int64_t>> knownIntegers(mlir::Value value) const;
   graph::ShapeInference inferenceFor(mlir::ValueRange operands) const;

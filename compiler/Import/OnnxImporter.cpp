@@ -245,7 +245,8 @@ static SmallVector<ArrayRef<Converter>> converterFamilies() {
   return {elementwiseConverters(),    contractionConverters(), windowConverters(), reductionConverters(),
           normalizationConverters(), shapeConverters(),       partConverters(),   indexingConverters(),
           constantConverters(),      attentionConverters(),   lossConverters(),   quantizationConverters(),
-          einsumConverters(),        signalConverters(),      imageConverters(),  microsoftConverters()};
+          einsumConverters(),        signalConverters(),      imageConverters(),  resizeConverters(),
+          recurrentConverters(),     microsoftConverters()};
 }
 
 const Converter *findConverter(StringRef op, int64_t version) {

@@ -22,12 +22,9 @@ void concat(NodeContext &node) {
 }
 
 Value slice(NodeContext &node, Value x, Value starts, Value ends, Value axes, Value steps) {
-  SmallVector<Value> operands = {x, starts, ends};
-  for (Value optional : {axes, steps})
-    if (optional)
-      operands.push_back(optional);
-  auto segments = DenseI32ArrayAttr::get(node.context(), {1, 1, 1, axes ? 1 : 0, steps ? 1 : 0});
-  return node.create<SliceOp>(operands, {node.named("operandSegmentSizes", segments)});
+  SmallVector<NamedAttribute> attributes;
+  SmallVector<Value> operands = node.present({x, starts, ends, axes, steps}, attributes);
+  return node.create<SliceOp>(operands, attributes);
 }
 
 void sliceByAttributes(NodeContext &node) {

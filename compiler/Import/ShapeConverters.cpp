@@ -196,6 +196,20 @@ Value shapeOf(NodeContext &node, Value x, int64_t start, int64_t end) {
   return node.create<ShapeOp>({x}, {node.named("start", start), node.named("end", end)});
 }
 
+Value listInput(NodeContext &node, size_t i, int64_t count) {
+  Value value = node.optionalInput(i);
+  if (!value)
+    return {};
+  if (node.rank(value) != 1) {
+    node.fail("input " + Twine(i) + " has rank " + Twine(node.rank(value)) + ", expected 1");
+    return {};
+  }
+  DimExpr size = node.dims(value)[0];
+  if (size.isConstant(0))
+    return {};
+  return size.isConstant(count) ? value : node.create<ViewOp>({value}, {node.named("dims", ArrayRef{node.number(count)})});
+}
+
 Value reshapeLike(NodeContext &node, Value value, Value like) {
   // A 0 in the shape is a size here, not "keep".
   return node.create<ReshapeOp>({value, shapeOf(node, like, 0, INT64_MAX)}, {node.flag("allow_zero")});

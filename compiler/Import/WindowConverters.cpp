@@ -89,9 +89,103 @@ SmallVector<NamedAttribute> windowAttributes(NodeContext &node, const Window &wi
   return attributes;
 }
 
+/// The kernel's sizes in the weight; nothing, and a problem, if they are not known.
+std::optional<SmallVector<int64_t>> kernelOf(NodeContext &node, Value weight) {
+  SmallVector<int64_t> kernel;
+  Dims dims = node.dims(weight);
+  for (DimExpr dim : llvm::drop_begin(dims, std::min<size_t>(2, dims.size()))) {
+    if (!dim || !dim.asConstant()) {
+      node.fail("a weight whose kernel size is not known at compile time is not supported");
+      return std::nullopt;
+    }
+    kernel.push_back(*dim.asConstant());
+  }
+  return kernel;
+}
+
 void conv(NodeContext &node) {
   Value x = node.input(0), weight = node.input(1);
   node.result(convolution(node, x, weight, node.optionalInput(2)));
+}
+
+/// A convolution over the last positions of each channel, of which `past` holds those before x; and the state for the next x.
+void causalConvWithState(NodeContext &node) {
+  Value x = node.input(0), weight = node.input(1), bias = node.optionalInput(2), past = node.optionalInput(3);
+  std::string activation = node.stringAttribute("activation", "none");
+  std::optional<Dims> dims = node.knownDims(x, "a convolution");
+  std::optional<SmallVector<int64_t>> kernel = kernelOf(node, weight);
+  if (!dims || !kernel)
+    return;
+  std::optional<int64_t> channels = dims->size() == 3 ? (*dims)[1].asConstant() : std::nullopt;
+  if (!channels || kernel->size() != 1)
+    return node.fail("expects [batch, channels, length] with a number of channels that is known at compile time");
+  if (activation != "none" && activation != "silu" && activation != "swish")
+    return node.fail("activation '" + activation + "' is not supported");
+  DimExpr before = node.number(kernel->front() - 1);
+  if (!past)
+    past = node.create<BroadcastOp>({node.scalar(x, 0)}, {node.named("dims", ArrayRef{(*dims)[0], (*dims)[1], before})});
+  Value all = node.create<ConcatOp>({past, x}, {node.named("axis", int64_t(2))});
+  SmallVector<Value> operands = {all, weight};
+  if (bias)
+    operands.push_back(bias);
+  Value y = node.create<ConvOp>(operands, {node.named("strides", ArrayRef<int64_t>{1}), node.named("pads", ArrayRef<int64_t>{0, 0}),
+                                           node.named("dilations", ArrayRef<int64_t>{1}), node.named("group", *channels)});
+  node.result(activation == "none" ? y : node.create<MulOp>({y, node.create<SigmoidOp>({y})}));
+  node.result(part(node, all, 2, (*dims)[2], before));
+}
+
+/// How many more positions than `size` a transposed convolution has along spatial dim i, without pads; by default `size` is that of
+/// auto_pad SAME, input * stride. Nothing, and a problem, if that is not known.
+std::optional<int64_t> surplus(NodeContext &node, const Window &window, size_t i, DimExpr input, std::optional<int64_t> size) {
+  int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
+  if (!size)
+    return extent - window.strides[i];
+  std::optional<int64_t> known = input ? input.asConstant() : std::nullopt;
+  if (!known)
+    node.fail("output_shape for an input whose size is not known at compile time is not supported");
+  return known ? std::optional((*known - 1) * window.strides[i] + extent - *size) : std::nullopt;
+}
+
+/// Pads that lead to a given size; where none are too many already, `added` grows.
+void padForSize(NodeContext &node, Window &window, Value x, std::optional<SmallVector<int64_t>> sizes, SmallVector<int64_t> &added) {
+  size_t spatial = window.kernel.size();
+  if (sizes && sizes->size() != spatial)
+    return node.fail("output_shape has " + Twine(sizes->size()) + " entries for " + Twine(spatial) + " dims");
+  Dims dims = node.dims(x);
+  for (size_t i = 0; i < spatial; ++i) {
+    std::optional<int64_t> more = surplus(node, window, i, dims[i + 2], sizes ? std::optional((*sizes)[i]) : std::nullopt);
+    if (!more)
+      return;
+    int64_t total = *more + added[i];
+    added[i] += std::max<int64_t>(0, -total);
+    total = std::max<int64_t>(0, total);
+    window.pads[i] = window.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    window.pads[spatial + i] = total - window.pads[i];
+  }
+}
+
+void convTranspose(NodeContext &node) {
+  Value x = node.input(0), weight = node.input(1), bias = node.optionalInput(2);
+  std::optional<SmallVector<int64_t>> kernel = kernelOf(node, weight);
+  if (!kernel)
+    return;
+  Window window = readWindow(node, *kernel);
+  window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
+  int64_t group = node.intAttribute("group", 1);
+  std::optional<SmallVector<int64_t>> sizes = node.intsAttribute("output_shape"), given = node.intsAttribute("output_padding");
+  if (!fits(node, window, x))
+    return;
+  SmallVector<int64_t> added = given.value_or(SmallVector<int64_t>(window.kernel.size(), 0));
+  if (added.size() != window.kernel.size())
+    return node.fail("output_padding has " + Twine(added.size()) + " entries for " + Twine(window.kernel.size()) + " dims");
+  if (sizes || StringRef(window.autoPad).starts_with("SAME"))
+    padForSize(node, window, x, sizes, added);
+  SmallVector<Value> operands = {x, weight};
+  if (bias)
+    operands.push_back(bias);
+  node.result(node.create<ConvTransposeOp>(operands, {node.named("strides", window.strides), node.named("pads", window.pads),
+                                                      node.named("dilations", window.dilations), node.named("output_padding", added),
+                                                      node.named("group", group)}));
 }
 
 Window readPool(NodeContext &node, int dilationsSince, int ceilModeSince) {
@@ -114,12 +208,33 @@ SmallVector<NamedAttribute> poolAttributes(NodeContext &node, const Window &wind
 void maxPool(NodeContext &node) {
   Value x = node.input(0);
   Window window = readPool(node, 10, 10);
-  if (node.version >= 8)
-    node.ignoreAttribute("storage_order"); // of the indices, which are no result here
+  bool columnMajor = node.version >= 8 && node.intAttribute("storage_order", 0) != 0;
   if (!fits(node, window, x))
     return;
   resolveAutoPad(node, window, x);
-  node.result(node.create<MaxPoolOp>({x}, poolAttributes(node, window)));
+  SmallVector<NamedAttribute> attributes = poolAttributes(node, window);
+  if (!node.hasOutput(1))
+    return node.result(node.create<MaxPoolOp>({x}, attributes));
+  if (columnMajor)
+    attributes.push_back(node.flag("column_major"));
+  for (Value result : ArrayRef(node.createAll<MaxPoolWithIndicesOp>({x}, attributes)).take_front(2))
+    node.result(result);
+}
+
+/// The result is as large as `output_shape` says, or as a window's input is at least.
+void maxUnpool(NodeContext &node) {
+  Value x = node.input(0), indices = node.input(1);
+  Window window = readWindow(node, {});
+  if (!fits(node, window, x))
+    return;
+  std::optional<Dims> dims = node.knownDims(x, "unpooling"), given = node.numbersOf(listInput(node, 2, node.rank(x)));
+  if (!dims || node.failed())
+    return;
+  size_t spatial = window.kernel.size();
+  for (size_t i = 0; i < spatial; ++i)
+    (*dims)[i + 2] = ((*dims)[i + 2] - 1) * window.strides[i] + (window.kernel[i] - window.pads[i] - window.pads[spatial + i]);
+  node.result(node.create<MaxUnpoolOp>({x, indices}, {node.named("dims", given ? *given : *dims), node.named("kernel", window.kernel),
+                                                      node.named("strides", window.strides), node.named("pads", window.pads)}));
 }
 
 void averagePool(NodeContext &node) {
@@ -227,7 +342,10 @@ void lrn(NodeContext &node) {
 
 constexpr Converter table[] = {
     {"Conv", 1, newest, conv},
+    {"CausalConvWithState", 27, newest, causalConvWithState},
+    {"ConvTranspose", 1, newest, convTranspose},
     {"MaxPool", 1, newest, maxPool},
+    {"MaxUnpool", 9, newest, maxUnpool},
     {"AveragePool", 1, newest, averagePool},
     {"GlobalAveragePool", 1, newest, globalPool<ReduceMeanOp>},
     {"GlobalMaxPool", 1, newest, globalPool<ReduceMaxOp>},
@@ -241,16 +359,10 @@ constexpr Converter table[] = {
 ArrayRef<Converter> windowConverters() { return table; }
 
 Value convolution(NodeContext &node, Value x, Value weight, Value bias) {
-  SmallVector<int64_t> kernel;
-  Dims weightDims = node.dims(weight);
-  for (DimExpr dim : llvm::drop_begin(weightDims, std::min<size_t>(2, weightDims.size()))) {
-    if (!dim || !dim.asConstant()) {
-      node.fail("a weight whose kernel size is not known at compile time is not supported");
-      return {};
-    }
-    kernel.push_back(*dim.asConstant());
-  }
-  Window window = readWindow(node, kernel);
+  std::optional<SmallVector<int64_t>> kernel = kernelOf(node, weight);
+  if (!kernel)
+    return {};
+  Window window = readWindow(node, *kernel);
   window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
   int64_t group = node.intAttribute("group", 1);
   if (!fits(node, window, x))

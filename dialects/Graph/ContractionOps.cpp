@@ -29,6 +29,18 @@ LogicalResult MatMulOp::inferShape(Adaptor, ShapeInference &shapes) {
   return success();
 }
 
+LogicalResult DetOp::inferShape(Adaptor, ShapeInference &shapes) {
+  ArrayRef<DimExpr> x = shapes.dims(0);
+  if (x.size() < 2)
+    return shapes.fail("a tensor of rank " + Twine(x.size()) + " has no matrices");
+  FailureOr<DimExpr> size = shapes.same(x[x.size() - 2], x.back(), "a matrix is not square");
+  if (failed(size))
+    return failure();
+  shapes.result(shapes.elementType(0), Dims(x.drop_back(2)));
+  shapes.result(Float64Type::get(shapes.context()), Dims(x));
+  return success();
+}
+
 } // namespace llmc::graph
 
 #define GET_OP_CLASSES

@@ -18,4 +18,17 @@ def Graph_MatMulOp : Graph_Op<"matmul"> {
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
+def Graph_DetOp : Graph_Op<"det"> {
+  let summary = "Determinants of the matrices in the last two dims";
+  let description = [{
+    Computed in f64 by elimination with the greatest pivot of each column. `eliminated` is the memory for that: the triangular matrices.
+    ```mlir
+    %y, %eliminated = graph.det %x : tensor<5x3x3xf32> -> tensor<5xf32>, tensor<5x3x3xf64>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$x);
+  let results = (outs Graph_FloatTensor:$y, RankedTensorOf<[F64]>:$eliminated);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y) `,` type($eliminated)";
+}
+
 #endif // LLMC_DIALECTS_GRAPH_CONTRACTIONOPS_TD

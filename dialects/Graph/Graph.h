@@ -61,8 +61,15 @@ template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, E
 #include "dialects/Graph/IndexingOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Graph/StructureOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Graph/ImageOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Graph/RecurrentOps.h.inc"
 
 namespace llmc::graph {
+
+/// The operands by the places that kernels know them by: null where an optional one is absent.
+llvm::SmallVector<mlir::Value> operandsByPlace(mlir::Operation *op);
 
 /// Values of the results of `op` for constant operands, absent ones null: calls the reference kernel. Fails if a result type is
 /// not static, an operand is not constant, or the kernel refuses.

@@ -18,4 +18,6 @@ def Graph_ExprAttr : AttrDef<Graph_Dialect, "Expr"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Graph_Dims : TypedArrayAttrBase<Graph_ExprAttr, "array of dim expressions">;
+
 #endif // LLMC_DIALECTS_GRAPH_GRAPHATTRS_TD

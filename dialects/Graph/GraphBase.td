@@ -30,6 +30,8 @@ def Graph_Dialect : Dialect {
     void registerShapeOps();
     void registerIndexingOps();
     void registerStructureOps();
+    void registerImageOps();
+    void registerRecurrentOps();
   }];
 }
 

@@ -26,6 +26,8 @@ void GraphDialect::initialize() {
   registerShapeOps();
   registerIndexingOps();
   registerStructureOps();
+  registerImageOps();
+  registerRecurrentOps();
 }
 
 Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -39,6 +39,16 @@ static bool canAllocate(Type type) {
          dtypeOf(tensor.getElementType()) != LLMC_DTYPE_INVALID && static_cast<int64_t>(Tensor::size(tensor)) <= largestFold;
 }
 
+SmallVector<Value> operandsByPlace(Operation *op) {
+  SmallVector<Value> operands(op->getOperands());
+  auto segments = dyn_cast_if_present<DenseI32ArrayAttr>(op->getInherentAttr("operandSegmentSizes").value_or(Attribute()));
+  if (segments)
+    for (auto [i, size] : llvm::enumerate(segments.asArrayRef()))
+      if (size == 0)
+        operands.insert(operands.begin() + i, Value());
+  return operands;
+}
+
 FailureOr<SmallVector<ElementsAttr>> evaluate(ReferenceEvalOpInterface op, ArrayRef<ElementsAttr> operands) {
   llmc_reference_kernel kernel = reference::find(op.getReferenceKernel());
   if (!kernel || !llvm::all_of(op->getResultTypes(), canAllocate))

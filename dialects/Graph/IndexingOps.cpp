@@ -58,6 +58,19 @@ LogicalResult GatherNDOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
   return success();
 }
 
+LogicalResult ReverseSequenceOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
+  int64_t batch = adaptor.getBatchAxis(), time = adaptor.getTimeAxis();
+  if (failed(checkAxis(shapes, batch)) || failed(checkAxis(shapes, time)))
+    return failure();
+  if (batch == time)
+    return shapes.fail("axis " + Twine(time) + " is both that of the batch and that of time");
+  if (shapes.rank(1) != 1)
+    return shapes.fail("lengths has rank " + Twine(shapes.rank(1)) + ", expected 1");
+  if (failed(shapes.same(shapes.dims(1)[0], shapes.dims(0)[batch], "numbers of lengths and sequences differ")))
+    return failure();
+  return inferUnary(shapes);
+}
+
 static LogicalResult checkScatter(ShapeInference &shapes, StringRef reduction) {
   if (packedReduction(reduction) < 0)
     return shapes.fail("unknown reduction '" + reduction + "'");

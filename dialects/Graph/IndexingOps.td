@@ -33,6 +33,23 @@ def Graph_GatherNDOp : Graph_Op<"gather_nd"> {
   let packing = "pack.ints.push_back(getBatchDims());";
 }
 
+def Graph_ReverseSequenceOp : Graph_Op<"reverse_sequence"> {
+  let summary = "The first `lengths[b]` elements along `time_axis` in reverse order, for each place b along `batch_axis`";
+  let description = [{
+    A length that is negative or greater than the dim is an error at run time.
+    ```mlir
+    %y = graph.reverse_sequence %x, %lengths {batch_axis = 1 : i64, time_axis = 0 : i64} : (tensor<4x5x6xf32>, tensor<5xi64>) -> tensor<4x5x6xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_IndexTensor:$lengths, I64Attr:$batch_axis, I64Attr:$time_axis);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$x `,` $lengths attr-dict `:` functional-type(operands, results)";
+  let packing = [{
+    pack.ints.push_back(getBatchAxis());
+    pack.ints.push_back(getTimeAxis());
+  }];
+}
+
 class Graph_ScatterOp<string mnemonic, dag extra, code pack> : Graph_Op<mnemonic> {
   let arguments = !con((ins Graph_Tensor:$x, Graph_IndexTensor:$indices, Graph_Tensor:$updates, DefaultValuedAttr<StrAttr, "\"none\"">:$reduction),
                        extra);

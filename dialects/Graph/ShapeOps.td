@@ -6,8 +6,6 @@
 include "dialects/Graph/GraphBase.td"
 include "dialects/Graph/GraphAttrs.td"
 
-def Graph_Dims : TypedArrayAttrBase<Graph_ExprAttr, "array of dim expressions">;
-
 def Graph_ShapeOp : Graph_Op<"shape"> {
   let summary = "The dims of a tensor, or those of start <= i < end, as a tensor";
   let description = [{

@@ -9,7 +9,7 @@ namespace {
 struct Window {
   ArrayRef<int64_t> strides, pads, dilations;
   bool ceilMode = false;
-  std::optional<StringRef> autoPad;
+  std::optional<StringRef> autoPad = std::nullopt;
 };
 
 LogicalResult checkWindow(ShapeInference &shapes, const Window &window, size_t spatial) {
@@ -63,6 +63,12 @@ FailureOr<Dims> resultDims(ShapeInference &shapes, const Window &window, ArrayRe
   return dims;
 }
 
+LogicalResult checkBias(ShapeInference &shapes, DimExpr channels) {
+  if (shapes.rank(2) != 1)
+    return shapes.fail("expects a bias of rank 1, got " + Twine(shapes.rank(2)));
+  return shapes.same(shapes.dims(2)[0], channels, "bias size and output channels differ");
+}
+
 template <typename Adaptor> LogicalResult inferPool(Adaptor adaptor, ShapeInference &shapes) {
   Window window{adaptor.getStrides(), adaptor.getPads(), adaptor.getDilations(), adaptor.getCeilMode(), adaptor.getAutoPad()};
   size_t spatial = adaptor.getKernel().size();
@@ -108,12 +114,8 @@ LogicalResult ConvOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
     return failure();
   if (auto outputs = weight[0].asConstant(); outputs && *outputs % group)
     return shapes.fail(Twine(*outputs) + " output channels do not divide into " + Twine(group) + " groups");
-  if (adaptor.getBias()) {
-    if (shapes.rank(2) != 1)
-      return shapes.fail("expects a bias of rank 1, got " + Twine(shapes.rank(2)));
-    if (failed(shapes.same(shapes.dims(2)[0], weight[0], "bias size and output channels differ")))
-      return failure();
-  }
+  if (adaptor.getBias() && failed(checkBias(shapes, weight[0])))
+    return failure();
   FailureOr<Dims> dims = resultDims(shapes, window, weight.drop_front(2), weight[0], last);
   if (failed(dims))
     return failure();
@@ -121,7 +123,44 @@ LogicalResult ConvOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
   return success();
 }
 
+LogicalResult ConvTransposeOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
+  int64_t rank = shapes.rank(0), spatial = rank - 2, group = adaptor.getGroup();
+  if (rank < 3 || rank > 5 || shapes.rank(1) != rank)
+    return shapes.fail("expects input and weight of one rank from 3 to 5, got " + Twine(rank) + " and " + Twine(shapes.rank(1)));
+  ArrayRef<int64_t> strides = adaptor.getStrides(), pads = adaptor.getPads(), added = adaptor.getOutputPadding();
+  if (failed(shapes.sameElementType(0, 1)) || failed(checkWindow(shapes, {strides, pads, adaptor.getDilations()}, spatial)))
+    return failure();
+  if (static_cast<int64_t>(added.size()) != spatial || llvm::any_of(added, [](int64_t value) { return value < 0; }))
+    return shapes.fail("expects " + Twine(spatial) + " numbers of added elements, none negative");
+  ArrayRef<DimExpr> x = shapes.dims(0), weight = shapes.dims(1);
+  if (group <= 0)
+    return shapes.fail("group " + Twine(group) + " is not positive");
+  FailureOr<DimExpr> channels = shapes.same(x[1], weight[0], "channels of input and weight differ");
+  if (failed(channels))
+    return failure();
+  if (auto inputs = channels->asConstant(); inputs && *inputs % group)
+    return shapes.fail(Twine(*inputs) + " input channels do not divide into " + Twine(group) + " groups");
+  Dims dims = {x[0], weight[1] * group};
+  if (adaptor.getBias() && failed(checkBias(shapes, dims[1])))
+    return failure();
+  for (int64_t i = 0; i < spatial; ++i) {
+    DimExpr extent = (weight[i + 2] - 1) * adaptor.getDilations()[i] + 1;
+    DimExpr size = (x[i + 2] - 1) * strides[i] + extent + (added[i] - pads[i] - pads[spatial + i]);
+    if (auto known = size.asConstant(); known && *known < 0)
+      return shapes.fail("the result has " + Twine(*known) + " positions along spatial dim " + Twine(i));
+    dims.push_back(size);
+  }
+  shapes.result(shapes.elementType(0), dims);
+  return success();
+}
+
 LogicalResult MaxPoolOp::inferShape(Adaptor adaptor, ShapeInference &shapes) { return inferPool(adaptor, shapes); }
+LogicalResult MaxPoolWithIndicesOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
+  if (failed(inferPool(adaptor, shapes)))
+    return failure();
+  shapes.result(IntegerType::get(shapes.context(), 64), shapes.results()[0].dims);
+  return success();
+}
 LogicalResult AveragePoolOp::inferShape(Adaptor adaptor, ShapeInference &shapes) { return inferPool(adaptor, shapes); }
 
 } // namespace llmc::graph

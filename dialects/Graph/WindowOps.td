@@ -32,6 +32,31 @@ def Graph_ConvOp : Graph_Op<"conv"> {
   }];
 }
 
+def Graph_ConvTransposeOp : Graph_Op<"conv_transpose"> {
+  let summary = "The transpose of a convolution over 1 to 3 spatial dims";
+  let description = [{
+    Input i adds tap k of the kernel, times itself, to output i * stride + k * dilation - pad. `weight` is [C, M / group, kernel...]. `pads`
+    lists what is cut off before each spatial dim, then after each; `output_padding` what is added after each. Sums run over taps in
+    row-major order, within a tap over channels ascending, one fused multiply-add each; the bias comes last.
+    ```mlir
+    %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>,
+                                      output_padding = array<i64: 0, 0>, group = 1 : i64}
+      : (tensor<1x3x8x8xf32>, tensor<3x4x2x2xf32>) -> tensor<1x4x16x16xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$x, Graph_FloatTensor:$weight, Optional<Graph_FloatTensor>:$bias,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$output_padding, DefaultValuedAttr<I64Attr, "1">:$group);
+  let results = (outs Graph_FloatTensor:$y);
+  let assemblyFormat = "$x `,` $weight (`,` $bias^)? attr-dict `:` functional-type(operands, results)";
+  let packing = [{
+    pack.list(getStrides());
+    pack.list(getPads());
+    pack.list(getDilations());
+    pack.ints.push_back(getGroup());
+  }];
+}
+
 class Graph_PoolOp<string mnemonic, dag extra, code pack> : Graph_Op<mnemonic> {
   let arguments = !con((ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                         DenseI64ArrayAttr:$dilations, UnitAttr:$ceil_mode, OptionalAttr<StrAttr>:$auto_pad, UnitAttr:$channels_last), extra);
@@ -56,6 +81,20 @@ def Graph_MaxPoolOp : Graph_PoolOp<"max_pool", (ins), ""> {
                             dilations = array<i64: 1, 1>} : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>
     ```
   }];
+}
+
+def Graph_MaxPoolWithIndicesOp : Graph_PoolOp<"max_pool_with_indices", (ins UnitAttr:$column_major), "pack.ints.push_back(getColumnMajor());"> {
+  let summary = "Greatest element of each window, and its place in the input";
+  let description = [{
+    As `graph.max_pool`. The place counts all elements of the input in row-major order, or with `column_major` the spatial dims of each
+    channel in column-major order; -1 for a window of padding alone.
+    ```mlir
+    %y, %i = graph.max_pool_with_indices %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
+                                             dilations = array<i64: 1, 1>} : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>, tensor<1x4x4x4xi64>
+    ```
+  }];
+  let results = (outs Graph_Tensor:$y, Graph_ShapeTensor:$indices);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y) `,` type($indices)";
 }
 
 def Graph_AveragePoolOp : Graph_PoolOp<"average_pool", (ins UnitAttr:$count_include_pad),

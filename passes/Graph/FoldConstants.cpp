@@ -16,18 +16,12 @@ int64_t bytesOf(ShapedType type) { return type.getNumElements() * graph::element
 /// Values of all operands, null where an optional operand is absent: kernels go by position.
 FailureOr<SmallVector<ElementsAttr>> constantOperands(Operation *op) {
   SmallVector<ElementsAttr> operands;
-  for (Value value : op->getOperands()) {
+  for (Value value : graph::operandsByPlace(op)) {
     ElementsAttr constant;
-    if (!matchPattern(value, m_Constant(&constant)))
+    if (value && !matchPattern(value, m_Constant(&constant)))
       return failure();
     operands.push_back(constant);
   }
-  auto segments =
-      dyn_cast_if_present<DenseI32ArrayAttr>(op->getInherentAttr("operandSegmentSizes").value_or(Attribute()));
-  if (segments)
-    for (auto [i, size] : llvm::enumerate(segments.asArrayRef()))
-      if (size == 0)
-        operands.insert(operands.begin() + i, ElementsAttr());
   return operands;
 }
 

@@ -30,6 +30,8 @@ static std::map<std::string, std::vector<KernelCase>> makeCases() {
       {{{{3, 17}}, {{17, 5}}}, {{3, 5}}}, {{{{2, 1, 3, 4}}, {{5, 4, 2}}}, {{2, 5, 3, 2}}}, {{{{9}}, {{9}}}, {{}}}};
   cases["conv"] = {{{{{2, 4, 5, 5}}, {{6, 2, 3, 3}}, {{6}}}, {{2, 6, 3, 3}}, {2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 0, 2, 0}},
                    {{{{1, 7, 3}}, {{4, 3, 2}}}, {{1, 5, 4}}, {1, 1, 2, 0, 0, 1, 2, 2, 1, 1}}};
+  cases["conv_transpose"] = {{{{{2, 4, 3, 3}}, {{4, 3, 3, 3}}, {{6}}}, {{2, 6, 6, 5}}, {2, 2, 2, 4, 1, 1, 0, 1, 2, 1, 1, 2}},
+                             {{{{1, 3, 4}}, {{3, 2, 2}}}, {{1, 2, 6}}, {1, 1, 2, 0, 0, 1, 2, 1}}};
   cases["max_pool"] = {{{{{1, 2, 5, 5}}}, {{1, 2, 3, 3}}, {2, 3, 3, 2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 0, 0, 1}}};
   cases["average_pool"] = cases["max_pool"];
   cases["average_pool"].push_back({{{{1, 6, 3}}}, {{1, 3, 3}}, {1, 2, 1, 2, 2, 0, 1, 1, 1, 1, 1, 0}});
@@ -68,6 +70,32 @@ static std::map<std::string, std::vector<KernelCase>> makeCases() {
   cases["bitwise_not"] = {{{{{7, 37}}}, {{7, 37}}}};
   for (const char *name : {"bit_shift", "bitwise_and", "bitwise_or", "bitwise_xor"})
     cases[name] = {{{{{257}}, {{257}}}, {{257}}, {0}}, {{{{5, 1}}, {{7}}}, {{5, 7}}, {1}}};
+  for (int64_t mode : {0, 1, 2})
+    for (int64_t coordinates : {0, 1, 2, 3, 4, 5})
+      cases["resize"].push_back({{{{2, 7, 5}}}, {{2, 4, 9}}, {2, 1, 2, mode, coordinates, coordinates % 5, coordinates % 2, mode != 0}, {-0.75, 2}});
+  cases["resize"].push_back({{{{7, 5}}, {{}, anyFloat}}, {{7, 5}}, {0, 0, 0, 0, 0, 0}, {-0.75, 2}});
+  cases["rnn"] = {{{{{3, 2, 5}}, {{1, 4, 5}}, {{1, 4, 4}}, {{1, 8}}}, {{3, 1, 2, 4}}, {1, 1, 1, 1}, {3, 0, 0}, {{{1, 2, 4}}}}};
+  for (int64_t function : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+    cases["rnn"].push_back({{{{2, 2, 3}}, {{1, 4, 3}}, {{1, 4, 4}}}, {{2, 1, 2, 4}}, {0, 0, 1, function}, {0, 0.3, 0.4}, {{{1, 2, 4}}}});
+  for (int64_t linear : {0, 1})
+    cases["gru"].push_back({{{{3, 2, 5}}, {{2, 12, 5}}, {{2, 12, 4}}, {{2, 24}}}, {{3, 2, 2, 4}}, {2, 0, 4, 2, 1, 2, 1, linear}, std::vector<double>(9), {{{2, 2, 4}}}});
+  for (int64_t inputForget : {0, 1})
+    cases["lstm"].push_back({{{{3, 2, 5}}, {{1, 16, 5}}, {{1, 16, 4}}, {{1, 32}}}, {{3, 1, 2, 4}}, {0, 0, 3, 2, 1, 1, inputForget}, std::vector<double>(7),
+                             {{{1, 2, 4}}, {{1, 2, 4}}}});
+  for (int64_t mode : {0, 1, 2})
+    for (int64_t padding : {0, 1, 2})
+      cases["grid_sample"].push_back({{{{2, 2, 5, 4}}, {{2, 3, 7, 2}, anyFloat}}, {{2, 2, 3, 7}}, {mode, padding, (mode + padding) % 2}});
+  for (int64_t maximum : {0, 1})
+    cases["roi_align"].push_back({{{{3, 2, 5, 4}}, {{1, 4}}, {{1}, index}}, {{1, 2, 3, 2}}, {2, maximum, maximum}, {0.7}});
+  cases["max_roi_pool"] = {{{{{100, 1, 3, 4}}, {{1, 5}}}, {{1, 1, 2, 2}}, {}, {0.1}}};
+  cases["deform_conv"] = {{{{{2, 4, 5, 5}}, {{2, 2, 3, 3}}, {{2, 36, 3, 3}}, {{2}}, {{2, 18, 3, 3}}}, {{2, 2, 3, 3}}, {2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 2, 2}}};
+  cases["max_unpool"] = {{{{{1, 1, 1}}, {{1, 1, 1}, index}}, {{1, 1, 4}}, {1, 3, 1, 2, 2, 0, 0}}};
+  for (int64_t taps : {1, 2})
+    cases["col2im"].push_back({{{{2, 3 * taps, 6 - taps}}, {{1}, index}}, {{2, 3, 5}}, {1, 1, 2, 0, 0, 1, 1}});
+  cases["max_pool_with_indices"] = {
+      {{{{1, 2, 5, 5}}}, {{1, 2, 3, 3}}, {2, 3, 3, 2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 0, 0, 1}, {}, {{{1, 2, 3, 3}, index}}}};
+  cases["reverse_sequence"] = {{{{{2, 5, 3}}, {{2}, index}}, {{2, 5, 3}}, {0, 1}}};
+  cases["det"] = {{{{{3, 4, 4}}}, {{3}}, {}, {}, {{{3, 4, 4}, Element::Double}}}};
   cases["range"] = {{{{{}}, {{}}, {{}}}, {{1000}}}};
   return cases;
 }
@@ -134,6 +162,9 @@ static Operand makeOperand(const OperandCase &description, int32_t dtype) {
     break;
   case Element::Index:
     dtype = LLMC_I64;
+    break;
+  case Element::Double:
+    dtype = LLMC_F64;
     break;
   case Element::AnyFloat:
     dtype = isFloatType(dtype) ? dtype : LLMC_F32;

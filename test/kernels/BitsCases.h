@@ -14,7 +14,7 @@ namespace llmc::test {
 using Ints = std::vector<int64_t>;
 
 /// Where an operand's element type comes from.
-enum class Element { Swept, Truth, Index, AnyFloat };
+enum class Element { Swept, Truth, Index, AnyFloat, Double };
 
 struct OperandCase {
   Ints dims;

@@ -201,6 +201,33 @@ TEST(ReferenceKernel, conv) {
                {1, 1, 2, 0, 0, 1, 1, 0, 1, 0});
 }
 
+TEST(ReferenceKernel, conv_transpose) {
+  // Each input gives a block of the result.
+  Tensor x = f32({1, 1, 2, 2}, {1, 2, 3, 4}), w = f32({1, 1, 2, 2}, {1, 10, 100, 1000});
+  expectKernel("conv_transpose", {x, w}, f32({1, 1, 4, 4}, {1, 10, 2, 20, 100, 1000, 200, 2000, 3, 30, 4, 40, 300, 3000, 400, 4000}),
+               {2, 2, 2, 4, 0, 0, 0, 0, 2, 1, 1, 1});
+  // Blocks overlap; pads cut off, a bias is added, and a result that is larger has zeros.
+  expectKernel("conv_transpose", {x, w}, f32({1, 1, 3, 3}, {1, 12, 20, 103, 1234, 2040, 300, 3400, 4000}), {2, 1, 1, 4, 0, 0, 0, 0, 2, 1, 1, 1});
+  expectKernel("conv_transpose", {x, w, f32({1}, {0.5})}, f32({1, 1, 2, 2}, {1234.5, 2040.5, 3400.5, 4000.5}), {2, 1, 1, 4, 1, 1, 0, 0, 2, 1, 1, 1});
+  expectKernel("conv_transpose", {f32({1, 1, 2}, {1, 2}), f32({1, 1, 2}, {1, 10})}, f32({1, 1, 5}, {1, 10, 2, 20, 0}), {1, 2, 2, 0, 0, 1, 1, 1});
+  expectKernel("conv_transpose", {f32({1, 1, 2}, {1, 2}), f32({1, 1, 2}, {1, 10})}, f32({1, 1, 4}, {1, 2, 10, 20}), {1, 1, 2, 0, 0, 1, 2, 1});
+  // Two groups of two inputs and one output each.
+  expectKernel("conv_transpose", {f32({1, 4, 1}, {1, 2, 3, 4}), f32({4, 1, 2}, {1, 10, 100, 1000, 1, 10, 100, 1000})},
+               f32({1, 2, 2}, {201, 2010, 403, 4030}), {1, 1, 2, 0, 0, 1, 1, 2});
+  expectKernel("conv_transpose", {f64({1, 1, 1, 1, 2}, {1, 2}), f64({1, 2, 2, 1, 1}, {1, 10, 100, 1000})},
+               f64({1, 2, 2, 1, 2}, {1, 2, 10, 20, 100, 200, 1000, 2000}), {3, 1, 1, 1, 6, 0, 0, 0, 0, 0, 0, 3, 1, 1, 1, 1});
+  expectKernel("conv_transpose", {f32({0, 1, 2}, {}), f32({1, 1, 2}, {1, 10})}, f32({0, 1, 3}, {}), {1, 1, 2, 0, 0, 1, 1, 1});
+}
+
+TEST(ReferenceKernel, det) {
+  // The greatest of a column is the pivot: rows change places.
+  expectKernels("det", {f32({2, 2, 2}, {2, 4, 1, 5, 1, 5, 2, 4})}, {f32({2}, {6, -6}), f64({2, 2, 2}, {2, 4, 0, 3, 2, 4, 0, 3})});
+  expectKernels("det", {f64({3, 3}, {0, 0, 3, 0, 2, 0, 1, 0, 0})}, {f64({}, {-6}), f64({3, 3}, {1, 0, 0, 0, 2, 0, 0, 0, 3})});
+  expectKernels("det", {f32({2, 2}, {0, 1, 0, 2})}, {f32({}, {0}), f64({2, 2}, {0, 1, 0, 2})});
+  expectKernels("det", {make<Half>({1, 1}, {7})}, {make<Half>({}, {7}), f64({1, 1}, {7})});
+  expectKernels("det", {f32({0, 0}, {})}, {f32({}, {1}), f64({0, 0}, {})});
+}
+
 TEST(ReferenceKernel, max_pool) {
   forEachProblem(1, [](const Problem &p) { checkPool(p, false); });
   forEachProblem(2, [](const Problem &p) { checkPool(p, true); });

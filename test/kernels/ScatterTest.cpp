@@ -45,3 +45,12 @@ TEST(ReferenceKernel, top_k) {
   expectKernels("top_k", {i32({3, 1}, {4, 4, 7})}, {i32({3, 1}, {7, 4, 4}), i64({3, 1}, {2, 0, 1})}, {0, 1});
   expectKernels("top_k", {f32({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})}, {f32({2, 0}, {}), i64({2, 0}, {})}, {1, 1});
 }
+
+TEST(ReferenceKernel, reverse_sequence) {
+  Tensor x = f32({3, 2}, {1, 2, 3, 4, 5, 6});
+  expectKernel("reverse_sequence", {x, i64({2}, {3, 2})}, f32({3, 2}, {5, 4, 3, 2, 1, 6}), {1, 0});
+  expectKernel("reverse_sequence", {x, i64({3}, {2, 1, 0})}, f32({3, 2}, {2, 1, 3, 4, 5, 6}), {0, 1});
+  expectKernel("reverse_sequence", {boolean({1, 2, 2}, {1, 0, 0, 1}), i64({1}, {2})}, boolean({1, 2, 2}, {0, 1, 1, 0}), {0, 1});
+  expectFault("reverse_sequence", {x, i64({2}, {3, 4})}, x, {1, 0}, LLMC_KERNEL_INDEX_OUT_OF_RANGE, 1, 4);
+  expectFault("reverse_sequence", {x, i64({2}, {-1, 0})}, x, {1, 0}, LLMC_KERNEL_INDEX_OUT_OF_RANGE, 1, -1);
+}

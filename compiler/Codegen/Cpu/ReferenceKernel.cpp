@@ -34,12 +34,15 @@ public:
     op.packAttributes(pack);
     if (!pack.known)
       return op.emitError("has an attribute that is not a number at compile time: not supported by its reference kernel");
-    SmallVector<View> inputs, outputs;
-    for (Value operand : op->getOperands()) {
+    SmallVector<std::optional<View>> inputs, outputs;
+    for (Value operand : graph::operandsByPlace(op)) {
+      inputs.emplace_back();
+      if (!operand)
+        continue;
       FailureOr<View> view = kb.viewOf(operand);
       if (failed(view))
         return failure();
-      inputs.push_back(*view);
+      inputs.back() = *view;
     }
     auto dispatch = kb.dispatch;
     for (unsigned i = 0; i < dispatch.getNumResults(); ++i) {
@@ -47,8 +50,8 @@ public:
         return op.emitError("must be the only op of a reference kernel");
       outputs.push_back(kb.resultView(cast<OpResult>(kb.computedResult(i)).getResultNumber()));
     }
-    for (const View &view : llvm::concat<View>(inputs, outputs))
-      if (graph::dtypeOf(view.elementType) == LLMC_DTYPE_INVALID || view.sizes.size() > LLMC_MAX_RANK)
+    for (const std::optional<View> &view : llvm::concat<std::optional<View>>(inputs, outputs))
+      if (view && (graph::dtypeOf(view->elementType) == LLMC_DTYPE_INVALID || view->sizes.size() > LLMC_MAX_RANK))
         return op.emitError("has an operand of a type or rank that kernels do not know");
 
     Value arguments = allocate(sizeof(llmc_reference_args));
@@ -76,17 +79,19 @@ private:
     kb.storeScalar(arith::ConstantIntOp::create(kb.b, value, 32), member(base, offset));
   }
 
-  /// An array of llmc_tensor.
-  Value describe(ArrayRef<View> views) {
+  /// An array of llmc_tensor; of an absent one only the type is read.
+  Value describe(ArrayRef<std::optional<View>> views) {
     Value tensors = allocate(sizeof(llmc_tensor) * views.size());
     for (auto [i, view] : llvm::enumerate(views)) {
       Value tensor = member(tensors, sizeof(llmc_tensor) * i);
-      Value data = kb.advance(view.base, view.elementType, kb.index(view.offset));
+      setInt32(tensor, offsetof(llmc_tensor, dtype), view ? graph::dtypeOf(view->elementType) : int32_t(LLMC_DTYPE_INVALID));
+      if (!view)
+        continue;
+      Value data = kb.advance(view->base, view->elementType, kb.index(view->offset));
       setPointer(tensor, offsetof(llmc_tensor, data), data);
-      setPointer(tensor, offsetof(llmc_tensor, dims), array(view.sizes));
-      setPointer(tensor, offsetof(llmc_tensor, strides), array(view.strides));
-      setInt32(tensor, offsetof(llmc_tensor, dtype), graph::dtypeOf(view.elementType));
-      setInt32(tensor, offsetof(llmc_tensor, rank), view.sizes.size());
+      setPointer(tensor, offsetof(llmc_tensor, dims), array(view->sizes));
+      setPointer(tensor, offsetof(llmc_tensor, strides), array(view->strides));
+      setInt32(tensor, offsetof(llmc_tensor, rank), view->sizes.size());
     }
     return tensors;
   }

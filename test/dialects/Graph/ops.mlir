@@ -26,6 +26,21 @@ func.func @optional_operands(%x: tensor<1x4x8xf32>, %w: tensor<4x4x1xf32>, %b: t
   return
 }
 
+// CHECK-LABEL: func @any_of_several_optional_operands
+func.func @any_of_several_optional_operands(%x: tensor<5x2x3xf32>, %w: tensor<2x16x3xf32>, %r: tensor<2x16x4xf32>, %l: tensor<2xi32>,
+                                            %c: tensor<2x2x4xf32>, %image: tensor<1x8xf32>, %roi: tensor<2xf32>) {
+  // CHECK: graph.lstm %{{.*}}, %{{.*}}, %{{.*}} lengths %{{.*}} initial_c %{{.*}} {{{.*}}clip = 3.0{{.*}}, input_forget}
+  %y, %h, %last = graph.lstm %x, %w, %r lengths %l initial_c %c
+    {direction = "bidirectional", activations = ["Sigmoid", "Tanh", "Tanh", "Relu", "Relu", "Relu"], alphas = array<f64: 0.0, 0.0, 0.0, 0.0, 0.0, 0.0>,
+     betas = array<f64: 0.0, 0.0, 0.0, 0.0, 0.0, 0.0>, clip = 3.0 : f64, input_forget}
+    : (tensor<5x2x3xf32>, tensor<2x16x3xf32>, tensor<2x16x4xf32>, tensor<2xi32>, tensor<2x2x4xf32>)
+      -> (tensor<5x2x2x4xf32>, tensor<2x2x4xf32>, tensor<2x2x4xf32>)
+  // CHECK: graph.resize %{{.*}} roi %{{.*}} {{{.*}}exclude_outside{{.*}}}
+  %z = graph.resize %image roi %roi {dims = [#graph.expr<"1">, #graph.expr<"4">], axes = array<i64: 1>, mode = "cubic",
+                                     coordinates = "tf_crop_and_resize", exclude_outside} : (tensor<1x8xf32>, tensor<2xf32>) -> tensor<1x4xf32>
+  return
+}
+
 // CHECK-LABEL: func @unit_attributes
 func.func @unit_attributes(%x: tensor<1x8x8x4xf32>, %w: tensor<4x1x3x3xf32>, %s: tensor<2xi64>) {
   // CHECK: graph.conv {{.*}}channels_last{{.*}}group = 4
