@@ -48,10 +48,10 @@ def as_function(name, example):
             declarations.append(statement)
             continue
         result, _, expression = statement.partition(" = ")
+        defined.update([result.partition(":")[0], *re.findall(r"(%\w+): ", statement)])
         for value, kind in zip(VALUE.findall(expression), operand_types(expression)):
             if value not in defined:
                 arguments[value] = kind
-        defined.add(result)
         body.append("  " + statement)
     signature = ", ".join(f"{value}: {kind}" for value, kind in arguments.items())
     return "\n".join([*declarations, f"func.func @{name}({signature}) {{", *body, "  return", "}"])

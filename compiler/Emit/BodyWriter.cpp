@@ -58,22 +58,27 @@ void BodyWriter::writeInputSymbols(Frame &frame) {
     }
 }
 
-/// Those that steps of the block read: before its buffers, since an output's dims may name them.
+/// Those that steps of the block define: before its buffers, since an output's dims may name them.
 void BodyWriter::writeReadSymbols(Block &block, Frame &frame) {
-  for (auto read : block.getOps<plan::ReadScalarOp>()) {
-    plan::SymbolT symbol;
-    symbol.source = plan::SymbolSource::READ_STEP;
-    symbol.lo = read.getRange()[0];
-    symbol.hi = read.getRange()[1];
-    addSymbol(frame, read.getSymbol(), std::move(symbol));
-  }
+  for (Operation &step : block)
+    for (StringRef name : plan::definedSymbols(&step)) {
+      plan::SymbolT symbol;
+      symbol.source = plan::SymbolSource::READ_STEP;
+      if (auto read = dyn_cast<plan::ReadScalarOp>(step)) {
+        symbol.lo = read.getRange()[0];
+        symbol.hi = read.getRange()[1];
+      }
+      addSymbol(frame, name, std::move(symbol));
+    }
 }
 
 void BodyWriter::writeBoundary(Frame &frame) {
   Block &block = op.getSteps().front();
   for (auto input : block.getOps<plan::InputOp>())
     addBuffer(frame, input);
-  for (auto output : block.getOps<plan::OutputOp>())
+  auto outputs = llvm::to_vector(block.getOps<plan::OutputOp>());
+  llvm::sort(outputs, [](plan::OutputOp a, plan::OutputOp b) { return a.getIndex() < b.getIndex(); });
+  for (plan::OutputOp output : outputs)
     addBuffer(frame, output);
   for (auto state : block.getOps<plan::StateOp>())
     addBuffer(frame, state);
@@ -151,6 +156,8 @@ void BodyWriter::addBuffer(Frame &frame, plan::BufferOpInterface op) {
     buffer->arena = arena.getArena();
     if (arena.getOffset())
       buffer->offset = frame.exprs.constant(op.getContext(), *arena.getOffset());
+  } else if (isa<plan::ArgumentOp>(*op)) {
+    buffer->kind = plan::BufKind::ARENA;
   } else {
     auto view = cast<plan::ViewOp>(*op);
     buffer->kind = plan::BufKind::VIEW;

@@ -56,6 +56,7 @@ private:
   mlir::FailureOr<plan::StepBodyUnion> writeStep(Frame &frame, plan::StepOpInterface op);
   Frame enterBlock(Frame *parent);
   mlir::LogicalResult writeInner(mlir::Block &block, mlir::DictionaryAttr arguments, Frame &frame);
+  std::vector<uint32_t> symbolIndices(const Frame &frame, mlir::ArrayAttr names);
   std::vector<uint32_t> finishInner(Frame &frame);
   mlir::FailureOr<plan::DispatchT> writeDispatch(Frame &frame, plan::DispatchOp op);
   mlir::FailureOr<plan::IfT> writeIf(Frame &frame, plan::IfOp op);

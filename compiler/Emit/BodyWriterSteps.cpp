@@ -33,22 +33,36 @@ std::vector<uint32_t> BodyWriter::finishInner(Frame &frame) {
   return indices;
 }
 
+std::vector<uint32_t> BodyWriter::symbolIndices(const Frame &frame, ArrayAttr names) {
+  std::vector<uint32_t> indices;
+  for (StringRef name : names.getAsValueRange<StringAttr>())
+    indices.push_back(frame.exprs.symbol(name));
+  return indices;
+}
+
 FailureOr<plan::IfT> BodyWriter::writeIf(Frame &frame, plan::IfOp op) {
   plan::IfT branch;
   branch.else_block = UINT32_MAX; // nothing to do
   branch.cond = bufferIndex(frame, op.getCondition());
-  Frame thenFrame = enterBlock(&frame);
-  branch.then_block = thenFrame.number;
-  if (failed(writeInner(op.getThenBlock().front(), op.getFrame(), thenFrame)))
+  branch.symbols = symbolIndices(frame, op.getSymbols());
+  branch.results = bufferIndices(frame, op.getGiven());
+  auto write = [&](Block &block, uint32_t &number, std::vector<uint32_t> &arguments, std::vector<uint32_t> &sizes,
+                   std::vector<uint32_t> &results) {
+    Frame inner = enterBlock(&frame);
+    number = inner.number;
+    if (failed(writeInner(block, op.getFrame(), inner)))
+      return failure();
+    auto yield = cast<plan::YieldOp>(block.getTerminator());
+    sizes = dimIndices(inner, yield.getSizes());
+    results = bufferIndices(inner, yield.getValues());
+    arguments = finishInner(inner);
+    return success();
+  };
+  if (failed(write(op.getThenBlock().front(), branch.then_block, branch.then_arguments, branch.then_sizes, branch.then_results)))
     return failure();
-  branch.then_arguments = finishInner(thenFrame);
-  if (op.getElseBlock().empty())
-    return branch;
-  Frame elseFrame = enterBlock(&frame);
-  branch.else_block = elseFrame.number;
-  if (failed(writeInner(op.getElseBlock().front(), op.getFrame(), elseFrame)))
+  if (!op.getElseBlock().empty() &&
+      failed(write(op.getElseBlock().front(), branch.else_block, branch.else_arguments, branch.else_sizes, branch.else_results)))
     return failure();
-  branch.else_arguments = finishInner(elseFrame);
   return branch;
 }
 
@@ -60,18 +74,36 @@ FailureOr<plan::LoopT> BodyWriter::writeLoop(Frame &frame, plan::LoopOp op) {
   loop.max_trip = op.getLimit();
   loop.carried_init = bufferIndices(frame, op.getInits());
   loop.carried_out = bufferIndices(frame, op.getCarried());
+  loop.collected_out = bufferIndices(frame, op.getCollected());
+  loop.size_starts = dimIndices(frame, op.getStart());
+  loop.size_results = symbolIndices(frame, op.getResultSymbols());
   Frame inner = enterBlock(&frame);
   loop.body_block = inner.number;
+  auto addTripSymbol = [&](StringRef name, int64_t lowest) { // its value is new in each trip
+    plan::SymbolT symbol;
+    symbol.source = plan::SymbolSource::FRAME_ARGUMENT;
+    symbol.lo = lowest;
+    addSymbol(inner, name, std::move(symbol));
+  };
   if (op.getIteration()) {
-    plan::SymbolT iteration;
-    iteration.source = plan::SymbolSource::FRAME_ARGUMENT;
-    addSymbol(inner, *op.getIteration(), std::move(iteration));
+    addTripSymbol(*op.getIteration(), 0);
     loop.iteration = 0;
   }
+  for (StringRef name : op.getSymbols().getAsValueRange<StringAttr>())
+    addTripSymbol(name, INT64_MIN);
+  loop.size_arguments = symbolIndices(inner, op.getSymbols());
   Block &block = op.getBlock().front();
   if (failed(writeInner(block, op.getFrame(), inner)))
     return failure();
-  loop.carried_yield = bufferIndices(inner, block.getTerminator()->getOperands());
+  for (auto argument : block.getOps<plan::ArgumentOp>()) {
+    loop.carried_argument.resize(loop.carried_out.size(), UINT32_MAX);
+    loop.carried_argument[argument.getIndex()] = inner.buffers.at(argument);
+  }
+  auto yield = cast<plan::YieldOp>(block.getTerminator());
+  std::vector<uint32_t> yielded = bufferIndices(inner, yield.getValues());
+  loop.carried_yield.assign(yielded.begin(), yielded.begin() + loop.carried_out.size());
+  loop.collected_yield.assign(yielded.begin() + loop.carried_out.size(), yielded.end());
+  loop.size_yields = dimIndices(inner, yield.getSizes());
   loop.arguments = finishInner(inner);
   return loop;
 }

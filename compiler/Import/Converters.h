@@ -34,6 +34,8 @@ llvm::ArrayRef<Converter> imageConverters();
 llvm::ArrayRef<Converter> resizeConverters();
 llvm::ArrayRef<Converter> recurrentConverters();
 llvm::ArrayRef<Converter> microsoftConverters();
+llvm::ArrayRef<Converter> selectionConverters();
+llvm::ArrayRef<Converter> controlConverters();
 
 /// Null if there is none.
 const Converter *findConverter(llvm::StringRef op, int64_t version);

@@ -1,4 +1,4 @@
-// Inlining of model-local functions, and the topological sort.
+// Inlining of model-local functions, and the topological sort of each graph.
 #include "compiler/Import/FlatGraph.h"
 
 #include "compiler/Import/OnnxProto.h"
@@ -35,22 +35,41 @@ public:
       functions[{std::string(canonicalDomain(function.domain())), function.name(), function.overload()}] = &function;
   }
 
-  FlatGraph run() {
+  FlatModel run() {
     const OpsetVersions &opsets = result.ownedOpsets.emplace_back(opsetsOf(model.opset_import()));
-    for (const NodeProto &node : model.graph().node())
-      addNode(node, opsets, "");
-    sort();
+    result.graph = flatten(model.graph(), opsets, "");
+    sort(result.graph, nullptr);
     return std::move(result);
   }
 
 private:
-  void addNode(const NodeProto &node, const OpsetVersions &opsets, const std::string &prefix) {
+  /// Names of the values of a graph, and of those around it.
+  struct Names {
+    std::set<std::string> own;
+    const Names *outer;
+    bool contains(const std::string &name) const { return own.contains(name) || (outer && outer->contains(name)); }
+  };
+  using NameSet = std::set<std::string>;
+
+  FlatGraph flatten(const GraphProto &graph, const OpsetVersions &opsets, const std::string &prefix) {
+    FlatGraph flat{&graph, "", {}};
+    for (const NodeProto &node : graph.node())
+      addNode(flat.nodes, node, opsets, prefix);
+    return flat;
+  }
+
+  void addNode(std::vector<FlatNode> &nodes, const NodeProto &node, const OpsetVersions &opsets, const std::string &prefix) {
     std::string label = prefix + nameOf(node);
     auto function = functions.find({std::string(canonicalDomain(node.domain())), node.op_type(), node.overload()});
-    if (function == functions.end())
-      result.nodes.push_back({&node, &opsets, std::move(label)});
-    else
-      inlineCall(node, opsets, *function->second, label);
+    if (function != functions.end())
+      return inlineCall(nodes, node, opsets, *function->second, label);
+    FlatNode flat{&node, &opsets, std::move(label), {}};
+    for (const AttributeProto &attribute : node.attribute())
+      if (attribute.has_g()) {
+        flat.graphs.push_back(flatten(attribute.g(), opsets, prefix));
+        flat.graphs.back().attribute = attribute.name();
+      }
+    nodes.push_back(std::move(flat));
   }
 
   static std::string nameOf(const NodeProto &node) {
@@ -62,8 +81,9 @@ private:
     return node.op_type();
   }
 
-  void inlineCall(const NodeProto &call, const OpsetVersions &callerOpsets, const FunctionProto &function, const std::string &label) {
-    result.calls.push_back({&call, &callerOpsets, label});
+  void inlineCall(std::vector<FlatNode> &nodes, const NodeProto &call, const OpsetVersions &callerOpsets, const FunctionProto &function,
+                  const std::string &label) {
+    result.calls.push_back({&call, &callerOpsets, label, {}});
     if (std::ranges::find(stack, &function) != stack.end())
       return report(label, "function " + function.name() + " calls itself");
     if (call.input_size() > function.input_size() || call.output_size() > function.output_size())
@@ -81,7 +101,7 @@ private:
     const OpsetVersions &opsets = result.ownedOpsets.emplace_back(opsetsOf(function.opset_import()));
     stack.push_back(&function);
     for (const NodeProto &inner : function.node())
-      addNode(instantiate(inner, scope), opsets, scope.prefix);
+      addNode(nodes, instantiate(inner, scope), opsets, scope.prefix);
     stack.pop_back();
   }
 
@@ -104,73 +124,138 @@ private:
   /// The body's node with the call's values and attributes in place of the function's.
   const NodeProto &instantiate(const NodeProto &node, const Scope &scope) {
     NodeProto &copy = result.ownedNodes.emplace_back(node);
-    auto rename = [&](std::string &name) {
-      if (auto known = scope.values.find(name); known != scope.values.end())
-        name = known->second;
-      else if (!name.empty())
-        name = scope.prefix + name;
-    };
-    std::ranges::for_each(*copy.mutable_input(), rename);
-    std::ranges::for_each(*copy.mutable_output(), rename);
-    copy.clear_attribute();
-    for (const AttributeProto &attribute : node.attribute()) {
-      if (attribute.ref_attr_name().empty()) {
-        *copy.add_attribute() = attribute;
-        continue;
-      }
-      // An attribute that the call leaves out is left out inside too.
-      auto given = scope.attributes.find(attribute.ref_attr_name());
-      if (given == scope.attributes.end())
-        continue;
-      AttributeProto *bound = copy.add_attribute();
-      *bound = *given->second;
-      bound->set_name(attribute.name());
-    }
+    substitute(copy, scope);
     return copy;
   }
 
-  /// Orders the nodes, keeping theirs where it is legal already.
-  void sort() {
-    std::set<std::string> given; // values that no node defines
-    for (const ValueInfoProto &input : model.graph().input())
-      if (!given.insert(input.name()).second)
-        report(input.name(), "two inputs have this name");
-    for (const TensorProto &initializer : model.graph().initializer())
-      given.insert(initializer.name());
-    for (const SparseTensorProto &initializer : model.graph().sparse_initializer())
-      given.insert(initializer.values().name());
+  static void substitute(NodeProto &node, const Scope &scope) {
+    auto rename = [&](std::string &name) { renameValue(name, scope); };
+    std::ranges::for_each(*node.mutable_input(), rename);
+    std::ranges::for_each(*node.mutable_output(), rename);
+    NodeProto before = node;
+    node.clear_attribute();
+    for (const AttributeProto &attribute : before.attribute()) {
+      if (attribute.ref_attr_name().empty()) {
+        *node.add_attribute() = attribute;
+      } else if (auto given = scope.attributes.find(attribute.ref_attr_name()); given != scope.attributes.end()) {
+        // An attribute that the call leaves out is left out inside too.
+        AttributeProto *bound = node.add_attribute();
+        *bound = *given->second;
+        bound->set_name(attribute.name());
+        continue; // a graph that the call gives has the caller's names
+      }
+      if (attribute.has_g())
+        substitute(*node.mutable_attribute(node.attribute_size() - 1)->mutable_g(), scope);
+    }
+  }
 
+  static void renameValue(std::string &name, const Scope &scope) {
+    if (auto known = scope.values.find(name); known != scope.values.end())
+      name = known->second;
+    else if (!name.empty())
+      name = scope.prefix + name;
+  }
+
+  /// A graph inside of a function's node. Its own values get the prefix too, so a name that hides one of the function's still does.
+  static void substitute(GraphProto &graph, Scope scope) {
+    auto hide = [&](const std::string &name) {
+      if (scope.values.contains(name))
+        scope.values[name] = scope.prefix + "inner/" + name;
+    };
+    for (const ValueInfoProto &input : graph.input())
+      hide(input.name());
+    for (const TensorProto &initializer : graph.initializer())
+      hide(initializer.name());
+    for (const NodeProto &node : graph.node())
+      std::ranges::for_each(node.output(), hide);
+    for (auto *values : {graph.mutable_input(), graph.mutable_output()})
+      for (ValueInfoProto &value : *values)
+        renameValue(*value.mutable_name(), scope);
+    for (TensorProto &initializer : *graph.mutable_initializer())
+      renameValue(*initializer.mutable_name(), scope);
+    for (NodeProto &node : *graph.mutable_node())
+      substitute(node, scope);
+  }
+
+  /// Names that a graph uses but does not define.
+  static NameSet captures(const FlatGraph &graph) {
+    NameSet used, defined = givenNames(graph);
+    for (const FlatNode &node : graph.nodes) {
+      used.merge(uses(node));
+      defined.insert(node.proto->output().begin(), node.proto->output().end());
+    }
+    for (const ValueInfoProto &output : graph.proto->output())
+      used.insert(output.name());
+    std::erase_if(used, [&](const std::string &name) { return defined.contains(name); });
+    return used;
+  }
+
+  static NameSet uses(const FlatNode &node) {
+    NameSet used(node.proto->input().begin(), node.proto->input().end());
+    for (const FlatGraph &graph : node.graphs)
+      used.merge(captures(graph));
+    used.erase("");
+    return used;
+  }
+
+  /// Values that no node defines.
+  static NameSet givenNames(const FlatGraph &graph) {
+    NameSet given;
+    for (const ValueInfoProto &input : graph.proto->input())
+      given.insert(input.name());
+    for (const TensorProto &initializer : graph.proto->initializer())
+      given.insert(initializer.name());
+    for (const SparseTensorProto &initializer : graph.proto->sparse_initializer())
+      given.insert(initializer.values().name());
+    return given;
+  }
+
+  /// Orders the nodes, keeping theirs where it is legal already; first those of the graphs inside.
+  void sort(FlatGraph &graph, const Names *outer) {
+    NameSet seen;
+    for (const ValueInfoProto &input : graph.proto->input())
+      if (!seen.insert(input.name()).second)
+        report(input.name(), "two inputs have this name");
+    const NameSet given = givenNames(graph);
     std::unordered_map<std::string, size_t> producers;
-    for (size_t i = 0; i < result.nodes.size(); ++i)
-      for (const std::string &output : result.nodes[i].proto->output()) {
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      for (const std::string &output : graph.nodes[i].proto->output()) {
         if (output.empty())
           continue;
         auto [known, isNew] = producers.emplace(output, i);
         if (!isNew)
-          report(result.nodes[i].label, "defines value '" + output + "', which " + result.nodes[known->second].label +
-                                            " defines too");
+          report(graph.nodes[i].label, "defines value '" + output + "', which " + graph.nodes[known->second].label +
+                                           " defines too");
         else if (given.contains(output))
-          report(result.nodes[i].label, "defines value '" + output + "', which is an input or initializer");
+          report(graph.nodes[i].label, "defines value '" + output + "', which is an input or initializer");
       }
 
-    std::vector<size_t> open(result.nodes.size()); // inputs still to be defined
-    std::vector<std::vector<size_t>> readers(result.nodes.size());
-    for (size_t i = 0; i < result.nodes.size(); ++i)
-      for (const std::string &input : result.nodes[i].proto->input()) {
-        if (input.empty() || given.contains(input))
-          continue;
-        auto producer = producers.find(input);
-        if (producer == producers.end()) {
-          report(result.nodes[i].label, "uses value '" + input + "', which nothing defines");
-          continue;
+    Names names{given, outer};
+    for (const auto &[name, producer] : producers)
+      names.own.insert(name);
+    std::vector<size_t> open(graph.nodes.size()); // values still to be defined
+    std::vector<std::vector<size_t>> readers(graph.nodes.size());
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (FlatGraph &inner : graph.nodes[i].graphs)
+        sort(inner, &names);
+      for (const std::string &value : uses(graph.nodes[i])) {
+        auto producer = producers.find(value);
+        if (producer != producers.end()) {
+          ++open[i];
+          readers[producer->second].push_back(i);
+        } else if (!names.contains(value) && isInput(graph.nodes[i], value)) {
+          report(graph.nodes[i].label, "uses value '" + value + "', which nothing defines"); // of captures the inner node tells
         }
-        ++open[i];
-        readers[producer->second].push_back(i);
       }
-    reorder(open, readers);
+    }
+    reorder(graph, open, readers);
   }
 
-  void reorder(std::vector<size_t> &open, const std::vector<std::vector<size_t>> &readers) {
+  static bool isInput(const FlatNode &node, const std::string &value) {
+    return std::ranges::find(node.proto->input(), value) != node.proto->input().end();
+  }
+
+  void reorder(FlatGraph &graph, std::vector<size_t> &open, const std::vector<std::vector<size_t>> &readers) {
     std::set<size_t> ready;
     for (size_t i = 0; i < open.size(); ++i)
       if (open[i] == 0)
@@ -179,28 +264,28 @@ private:
     while (!ready.empty()) {
       size_t next = *ready.begin();
       ready.erase(ready.begin());
-      ordered.push_back(result.nodes[next]);
+      ordered.push_back(std::move(graph.nodes[next]));
       for (size_t reader : readers[next])
         if (--open[reader] == 0)
           ready.insert(reader);
     }
-    if (ordered.size() != result.nodes.size()) {
+    if (ordered.size() != graph.nodes.size()) {
       size_t first = std::ranges::find_if(open, [](size_t count) { return count != 0; }) - open.begin();
-      report(result.nodes[first].label, "the graph has a cycle: " + std::to_string(result.nodes.size() - ordered.size()) +
-                                            " nodes wait for each other");
+      report(graph.nodes[first].label, "the graph has a cycle: " + std::to_string(graph.nodes.size() - ordered.size()) +
+                                           " nodes wait for each other");
     }
-    result.nodes = std::move(ordered);
+    graph.nodes = std::move(ordered);
   }
 
   const ModelProto &model;
   const ReportProblem &report;
   std::map<FunctionKey, const FunctionProto *> functions;
   std::vector<const FunctionProto *> stack;
-  FlatGraph result;
+  FlatModel result;
 };
 
 } // namespace
 
-FlatGraph flattenModel(const ModelProto &model, const ReportProblem &report) { return Flattener(model, report).run(); }
+FlatModel flattenModel(const ModelProto &model, const ReportProblem &report) { return Flattener(model, report).run(); }
 
 } // namespace llmc

@@ -15,15 +15,26 @@ namespace llmc {
 /// Version of each domain's operators, by canonical domain name.
 using OpsetVersions = std::map<std::string, int64_t, std::less<>>;
 
+struct FlatGraph;
+
 struct FlatNode {
   const onnx::NodeProto *proto;
   const OpsetVersions *opsets;
   /// The node's name, or without one that of its first output; nodes of functions have their callers' before it.
   std::string label;
+  /// The graphs among its attributes, in their order.
+  std::vector<FlatGraph> graphs;
 };
 
+/// The model's graph, or one that is an attribute of a node and may use values of the graphs around it.
 struct FlatGraph {
+  const onnx::GraphProto *proto; // inputs, outputs and initializers
+  std::string attribute;         // its name; empty for the model's graph
   std::vector<FlatNode> nodes;
+};
+
+struct FlatModel {
+  FlatGraph graph;
   std::vector<FlatNode> calls; // of functions of the model, which are not among the nodes
   // What the nodes point to, as far as it is not the model's.
   std::deque<onnx::NodeProto> ownedNodes;
@@ -35,6 +46,6 @@ using ReportProblem = std::function<void(std::string_view label, std::string_vie
 
 /// Inlines functions and sorts. Reports recursive functions, values defined twice, undefined values and cycles; the result then
 /// holds the nodes that are sound.
-FlatGraph flattenModel(const onnx::ModelProto &model, const ReportProblem &report);
+FlatModel flattenModel(const onnx::ModelProto &model, const ReportProblem &report);
 
 } // namespace llmc

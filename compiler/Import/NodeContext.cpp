@@ -11,8 +11,29 @@ namespace llmc {
 
 using onnx::AttributeProto;
 
-NodeContext::NodeContext(ImportState &state, const FlatNode &node, int64_t version, ArrayRef<Value> values)
-    : version(version), state(state), proto(*node.proto),
+graph::DimExpr ImportState::newSymbol(StringRef stem, graph::DimRange range) {
+  std::string name = (stem + "." + Twine(symbols.size())).str();
+  while (ranges.has(name)) // a dim of the model
+    name += "_";
+  symbols.push_back(name);
+  ranges.set(name, range);
+  return graph::DimExpr::symbol(builder.getContext(), name);
+}
+
+bool ImportState::isNewerThan(size_t first, graph::DimExpr expr) const {
+  bool found = false;
+  expr.forEachSymbol([&](StringRef name) { found |= llvm::is_contained(ArrayRef(symbols).drop_front(first), name); });
+  return found;
+}
+
+void ImportState::dropSymbols(size_t first) {
+  for (const std::string &name : ArrayRef(symbols).drop_front(first))
+    ranges.erase(name);
+  symbols.resize(first);
+}
+
+NodeContext::NodeContext(ImportState &state, const FlatNode &node, int64_t version, ArrayRef<Value> values, ImportGraph importGraph)
+    : version(version), state(state), node(node), importGraph(std::move(importGraph)), proto(*node.proto),
       location(NameLoc::get(StringAttr::get(state.builder.getContext(), node.label))), inputs(values) {
   for (Value value : inputs)
     given.push_back(static_cast<bool>(value));
@@ -25,7 +46,7 @@ void NodeContext::require(graph::DimExpr lhs, graph::DimExpr rhs, const Twine &w
   if ((lhs - rhs).asConstant())
     return fail(what);
   std::string message = proto.name() + " (" + proto.op_type() + "): " + what.str();
-  state.checks.push_back(state.builder.getArrayAttr({lhs.attribute(), rhs.attribute(), state.builder.getStringAttr(message)}));
+  state.block->checks.push_back(state.builder.getArrayAttr({lhs.attribute(), rhs.attribute(), state.builder.getStringAttr(message)}));
 }
 
 void NodeContext::fail(const Twine &reason) {
@@ -108,6 +129,43 @@ std::optional<SmallVector<std::string>> NodeContext::stringsAttribute(StringRef 
   return SmallVector<std::string>(attribute->strings().begin(), attribute->strings().end());
 }
 
+const FlatGraph *NodeContext::graphAttribute(StringRef name, size_t inputs) {
+  attribute(name);
+  for (const FlatGraph &graph : node.graphs)
+    if (StringRef(graph.attribute) == name) {
+      if (static_cast<size_t>(graph.proto->input_size()) == inputs)
+        return &graph;
+      fail("graph '" + name + "' has " + Twine(graph.proto->input_size()) + " inputs, expected " + Twine(inputs));
+      return nullptr;
+    }
+  fail("graph '" + name + "' is missing");
+  return nullptr;
+}
+
+std::optional<SmallVector<Value>> NodeContext::run(const FlatGraph &graph, ArrayRef<Value> inputs) {
+  if (failed() || llvm::is_contained(inputs, Value()))
+    return std::nullopt;
+  std::optional<SmallVector<Value>> outputs = importGraph(graph, inputs);
+  isAbandoned = !outputs;
+  return outputs;
+}
+
+std::optional<InnerBlock> NodeContext::innerBlock(BuildBlock build) {
+  InnerBlock inner{std::make_unique<Region>(), {}, {}};
+  OpBuilder::InsertionGuard guard(state.builder);
+  state.builder.setInsertionPointToStart(&inner.region->emplaceBlock());
+  BlockState block;
+  block.outer = state.block;
+  state.block = &block;
+  std::optional<SmallVector<Value>> results = build(inner.region->front());
+  state.block = block.outer;
+  if (!results || failed())
+    return std::nullopt;
+  inner.results = std::move(*results);
+  inner.checks = std::move(block.checks);
+  return inner;
+}
+
 // --- Inputs and facts ------------------------------------------------------------------------------------------------------
 
 Value NodeContext::input(size_t i) {
@@ -171,29 +229,36 @@ Value NodeContext::withNumbers(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   if (!type.hasStaticShape() || type.getNumElements() > graph::maxContents || !type.getElementType().isInteger())
     return {};
-  auto [place, isNew] = state.reads.try_emplace(value);
-  if (!isNew)
-    return place->second;
+  return readNumbers(value, {INT64_MIN, INT64_MAX});
+}
+
+/// A small tensor of integers with its elements as symbols.
+Value NodeContext::readNumbers(Value value, graph::DimRange range) {
+  if (Value read = state.block->readOf(value))
+    return read;
+  auto type = cast<RankedTensorType>(value.getType());
   Value wide = value;
   if (!type.getElementType().isSignlessInteger(64) && !type.getElementType().isSignlessInteger(32))
     wide = create<graph::CastOp>({value}, {named("to", TypeAttr::get(IntegerType::get(context(), 64)))});
-  SmallVector<StringRef> names;
-  for (int64_t element = 0; element < type.getNumElements(); ++element) {
-    std::string name = "read." + std::to_string(state.readSymbols.size());
-    while (state.ranges.has(name)) // a dim of the model
-      name += "_";
-    state.readSymbols.push_back(name);
-    state.ranges.set(state.readSymbols.back(), {INT64_MIN, INT64_MAX});
-  }
-  for (const std::string &name : ArrayRef(state.readSymbols).take_back(type.getNumElements()))
-    names.push_back(name);
   if (failed())
     return {};
+  SmallVector<StringRef> names;
+  for (int64_t element = 0; element < type.getNumElements(); ++element)
+    names.push_back(state.newSymbol("read", range).symbolName());
   auto read = graph::ReadNumbersOp::create(state.builder, location, wide, state.builder.getStrArrayAttr(names));
   graph::ShapeInference shapes = inferenceFor(wide);
   (void)read.inferDims(shapes);
   state.shapes[read] = shapes.results()[0];
-  return state.reads[value] = read;
+  return state.block->reads[value] = read;
+}
+
+graph::DimExpr NodeContext::readNumber(Value value, graph::DimRange range) {
+  if (!value)
+    return {};
+  std::optional<graph::Dims> known = contents(value);
+  if (!known || !known->front())
+    known = contents(readNumbers(value, range));
+  return known ? known->front() : graph::DimExpr();
 }
 
 std::optional<graph::Dims> NodeContext::numbers(size_t i) { return numbersOf(numbersInput(i)); }
@@ -381,6 +446,8 @@ NamedAttribute NodeContext::named(StringRef name, StringRef value) { return name
 NamedAttribute NodeContext::flag(StringRef name) { return named(name, state.builder.getUnitAttr()); }
 
 ArrayRef<Value> NodeContext::finish(std::string &reason) {
+  if (isAbandoned)
+    return {};
   for (const AttributeProto &attribute : proto.attribute())
     if (!consumedAttributes.contains(attribute.name()))
       fail("attribute '" + attribute.name() + "' is not supported");

@@ -12,18 +12,51 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
+#include <functional>
+#include <memory>
 
 namespace llmc {
+
+/// What belongs to one block of the function, and is forgotten with it.
+struct BlockState {
+  BlockState *outer = nullptr;
+  llvm::DenseMap<mlir::Value, mlir::Value> reads; // a value -> it with its elements as symbols
+  llvm::SmallVector<mlir::Attribute> checks;      // as in `graph.checks`
+
+  /// The value with its elements as symbols, read in this block or one around it; null if there is none.
+  mlir::Value readOf(mlir::Value value) const {
+    mlir::Value read = reads.lookup(value);
+    return read || !outer ? read : outer->readOf(value);
+  }
+};
 
 /// State of an import that nodes share.
 struct ImportState {
   const OnnxModel &model;
+  int64_t maxTrips; // of loops
   mlir::OpBuilder &builder;
   graph::DimRanges ranges;
   llvm::DenseMap<mlir::Value, graph::TensorShape> shapes;
-  llvm::DenseMap<mlir::Value, mlir::Value> reads; // a value -> it with its elements as symbols
-  llvm::SmallVector<std::string> readSymbols;
-  llvm::SmallVector<mlir::Attribute> checks; // as in `graph.checks`
+  llvm::SmallVector<std::string> symbols; // that ops define, in order
+  BlockState *block;
+
+  /// A symbol that no dim of the model and no op has.
+  graph::DimExpr newSymbol(llvm::StringRef stem, graph::DimRange range);
+  /// Whether an op since symbol number `first` defines a symbol of `expr`.
+  bool isNewerThan(size_t first, graph::DimExpr expr) const;
+  /// Forgets the symbols from number `first` on.
+  void dropSymbols(size_t first);
+};
+
+/// Imports a graph at the builder's place: the values of its outputs, or nothing after a report.
+using ImportGraph =
+    std::function<std::optional<llvm::SmallVector<mlir::Value>>(const FlatGraph &, llvm::ArrayRef<mlir::Value> inputs)>;
+
+/// A block under construction, with the values that it gives.
+struct InnerBlock {
+  std::unique_ptr<mlir::Region> region;
+  llvm::SmallVector<mlir::Value> results;
+  llvm::SmallVector<mlir::Attribute> checks;
 };
 
 /// "f32" and so on for a TensorProto.DataType; null if the graph dialect has no such elements.
@@ -35,7 +68,8 @@ mlir::ElementsAttr constantOf(mlir::MLIRContext *context, const OnnxModel &model
 
 class NodeContext {
 public:
-  NodeContext(ImportState &state, const FlatNode &node, int64_t version, llvm::ArrayRef<mlir::Value> inputs);
+  NodeContext(ImportState &state, const FlatNode &node, int64_t version, llvm::ArrayRef<mlir::Value> inputs,
+              ImportGraph importGraph);
 
   /// The opset version that gives the node its meaning.
   const int64_t version;
@@ -56,6 +90,15 @@ public:
   /// For attributes that say nothing about the result.
   void ignoreAttribute(llvm::StringRef name) { attribute(name); }
 
+  // Attributes that are graphs. Their problems have been reported when these give nothing.
+  /// Null, and a problem, unless it is there and takes `inputs` inputs.
+  const FlatGraph *graphAttribute(llvm::StringRef name, size_t inputs);
+  /// Runs a graph here, whatever happens: the values of its outputs.
+  std::optional<llvm::SmallVector<mlir::Value>> run(const FlatGraph &graph, llvm::ArrayRef<mlir::Value> inputs);
+  /// A block of its own, of what `build` makes in it; nothing if `build` gives nothing.
+  using BuildBlock = llvm::function_ref<std::optional<llvm::SmallVector<mlir::Value>>(mlir::Block &)>;
+  std::optional<InnerBlock> innerBlock(BuildBlock build);
+
   // Inputs. Each call consumes the input.
   size_t numInputs() const { return inputs.size(); }
   bool hasInput(size_t i) const { return i < inputs.size() && given[i]; }
@@ -70,6 +113,8 @@ public:
   std::optional<graph::Dims> numbers(size_t i);
   /// The elements of any integer value whose number is known, read at run time where they are not known before. Nothing else.
   std::optional<graph::Dims> numbersOf(mlir::Value value);
+  /// The one element of an i64 tensor, read at run time if need be.
+  graph::DimExpr readNumber(mlir::Value value, graph::DimRange range);
   /// Whether the elements of an input are numbers at compile time; false if absent.
   bool isConstantInput(size_t i) const;
   /// The integers of an input that must be known at compile time. Nothing if absent, or a problem.
@@ -83,6 +128,8 @@ public:
   /// Dims as far as they are known; an unknown one is a null expression.
   graph::Dims dims(mlir::Value value) const;
   std::optional<graph::Dims> contents(mlir::Value value) const;
+  /// The elements, if all are numbers at compile time.
+  std::optional<llvm::SmallVector<int64_t>> knownIntegers(mlir::Value value) const;
   /// Dims of which all must be known: else a problem that names `purpose`.
   std::optional<graph::Dims> knownDims(mlir::Value value, llvm::StringRef purpose);
   graph::DimExpr number(int64_t value) const { return graph::DimExpr::constant(context(), value); }
@@ -119,12 +166,16 @@ public:
   mlir::NamedAttribute named(llvm::StringRef name, llvm::StringRef value);
   mlir::NamedAttribute flag(llvm::StringRef name);
 
+  // What ops with blocks are built with.
+  ImportState &shared() { return state; }
+  mlir::Location loc() const { return location; }
+
   void result(mlir::Value value) { results.push_back(value); }
   /// Has each run fail, with `what`, unless lhs equals rhs; a problem if they differ for sure.
   void require(graph::DimExpr lhs, graph::DimExpr rhs, const llvm::Twine &what);
   /// Records the first problem.
   void fail(const llvm::Twine &reason);
-  bool failed() const { return !problem.empty(); }
+  bool failed() const { return isAbandoned || !problem.empty(); }
 
   /// The results in order, as many as the converter gave; `problem` if something was wrong or is left over.
   llvm::ArrayRef<mlir::Value> finish(std::string &problem);
@@ -134,12 +185,15 @@ private:
   mlir::Value withNumbers(mlir::Value value);
   /// The elements, if all are numbers at compile time.
   std::optional<llvm::SmallVector<int64_t>> knownIntegers(mlir::Value value) const;
+  mlir::Value readNumbers(mlir::Value value, graph::DimRange range);
   graph::ShapeInference inferenceFor(mlir::ValueRange operands) const;
   llvm::SmallVector<mlir::Value> insert(mlir::OperationState &operation, const graph::ShapeInference &shapes);
   /// Of all results, or nothing.
   llvm::SmallVector<mlir::ElementsAttr> smallConstants(mlir::Operation *op) const;
 
   ImportState &state;
+  const FlatNode &node;
+  ImportGraph importGraph;
   const onnx::NodeProto &proto;
   mlir::Location location;
   llvm::SmallVector<mlir::Value> inputs;
@@ -147,6 +201,7 @@ private:
   llvm::StringSet<> consumedAttributes;
   llvm::SmallVector<mlir::Value> results;
   std::string problem;
+  bool isAbandoned = false; // because of a problem that has been reported
 };
 
 /// Why no tensor has these dims, as far as they are known: a negative size, or too many elements. Empty if one may have them.

@@ -1,10 +1,9 @@
-// Walks the flattened graph: inputs, initializers, one converter per node, outputs.
+// The model's graph -> a function: inputs, nodes, outputs.
 #include "compiler/Import/OnnxImporter.h"
 
 #include "compiler/Import/Converters.h"
-#include "compiler/Import/FlatGraph.h"
+#include "compiler/Import/GraphImporter.h"
 #include "compiler/Import/InputDims.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -16,13 +15,14 @@ using namespace onnx;
 class Importer {
 public:
   Importer(MLIRContext &context, const OnnxModel &model, const ImportOptions &options, std::vector<ModelNode> *nodes)
-      : context(context), model(model), proto(model.proto().graph()), builder(&context), dims(&context, options), nodes(nodes) {}
+      : context(context), model(model), options(options), proto(model.proto().graph()), builder(&context), dims(&context, options),
+        importer(context), nodes(nodes) {}
 
   OwningOpRef<ModuleOp> run(Fault &fault) {
     OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(proto.name()));
     builder.setInsertionPointToEnd(module->getBody());
     for (const TensorProto &initializer : proto.initializer())
-      initializers[initializer.name()] = &initializer;
+      scope.initializers[initializer.name()] = &initializer;
     fault = Fault::Model;
     std::string error;
     bool hasInputs = addInputs();
@@ -33,32 +33,27 @@ public:
     }
     if (hasInputs) {
       createFunction();
-      ImportState state{model, builder, dims.ranges(), std::move(argumentShapes), llvm::DenseMap<Value, Value>(), {}, {}};
+      BlockState block;
+      ImportState state{model, options.maxTrips, builder, dims.ranges(), std::move(argumentShapes), {}, &block};
       addNodes(state);
       addOutputs(state);
     }
-    if (problems == 0) {
+    if (importer.problems == 0) {
       fault = Fault::None;
       return module;
     }
-    emitError(locationOf(proto.name())) << "the model has " << problems << (problems == 1 ? " problem" : " problems");
+    emitError(locationOf(proto.name())) << "the model has " << importer.problems << (importer.problems == 1 ? " problem" : " problems");
     return nullptr;
   }
 
 private:
-  Location locationOf(std::string_view name) {
-    return NameLoc::get(StringAttr::get(&context, name.empty() ? StringRef("model") : StringRef(name)));
-  }
-
-  void report(std::string_view label, const Twine &reason) {
-    emitError(locationOf(label)) << reason;
-    ++problems;
-  }
+  Location locationOf(std::string_view name) { return importer.locationOf(name); }
+  void report(std::string_view label, const Twine &reason) { importer.report(label, reason); }
 
   bool addInputs() {
     std::string error;
     for (const ValueInfoProto &input : proto.input()) {
-      if (initializers.contains(input.name()))
+      if (scope.initializers.contains(input.name()))
         continue;
       inputs.push_back(&input);
       elements.push_back(elementTypeOf(&context, input.type().tensor_type().elem_type()));
@@ -67,7 +62,7 @@ private:
       else if (!elements.back())
         report(input.name(), "elements of type " + dataTypeName(input.type().tensor_type().elem_type()) + " are not supported");
     }
-    return problems == 0;
+    return importer.problems == 0;
   }
 
   /// To be called when the dims are resolved.
@@ -85,21 +80,27 @@ private:
       argument.setLoc(locationOf(input->name()));
       function.setArgAttr(i, "graph.name", builder.getStringAttr(input->name()));
       function.setArgAttr(i, "graph.dims", graph::dimsAttr(&context, sizes));
-      values[input->name()] = argument;
+      scope.values[input->name()] = argument;
       argumentShapes[argument] = {sizes, std::nullopt};
     }
     builder.setInsertionPointToEnd(body);
+    scope.block = body;
   }
 
   void addNodes(ImportState &state) {
-    FlatGraph flat = flattenModel(model.proto(), [&](std::string_view label, std::string_view reason) {
+    FlatModel flat = flattenModel(model.proto(), [&](std::string_view label, std::string_view reason) {
       report(label, Twine(StringRef(reason)));
     });
     for (FlatNode &call : flat.calls)
       nameNode(call, /*isCall=*/true);
-    for (FlatNode &node : flat.nodes) {
+    nameNodes(flat.graph);
+    importer.addNodes(state, flat.graph, scope);
+  }
+
+  void nameNodes(FlatGraph &graph) {
+    for (FlatNode &node : graph.nodes) {
       nameNode(node, /*isCall=*/false);
-      addNode(state, node);
+      llvm::for_each(node.graphs, [&](FlatGraph &inner) { nameNodes(inner); });
     }
   }
 
@@ -112,87 +113,15 @@ private:
         break;
       }
     if (nodes)
-      nodes->push_back({node.label, operatorOf(node), isCall});
-  }
-
-  static std::string operatorOf(const FlatNode &node) {
-    std::string domain(canonicalDomain(node.proto->domain()));
-    return (domain.empty() ? "" : domain + ".") + node.proto->op_type();
-  }
-
-  void addNode(ImportState &state, const FlatNode &node) {
-    auto poisonOutputs = [&] {
-      for (const std::string &output : node.proto->output())
-        poisoned.insert(output);
-    };
-    auto version = node.opsets->find(canonicalDomain(node.proto->domain()));
-    std::string name = operatorOf(node), what = name;
-    if (version == node.opsets->end()) {
-      report(node.label, what + " is of a domain that the model does not import");
-      return poisonOutputs();
-    }
-    what += " of opset " + std::to_string(version->second);
-    const Converter *converter = findConverter(name, version->second);
-    if (!converter) {
-      report(node.label, what + " is not supported");
-      return poisonOutputs();
-    }
-    SmallVector<Value> inputs;
-    for (const std::string &input : node.proto->input()) {
-      inputs.push_back(input.empty() ? Value() : valueOf(state, input));
-      // What an earlier problem left without a value is not a problem of its own.
-      if (!input.empty() && !inputs.back())
-        return poisonOutputs();
-    }
-    NodeContext nodeContext(state, node, version->second, inputs);
-    converter->convert(nodeContext);
-    std::string problem;
-    ArrayRef<Value> results = nodeContext.finish(problem);
-    if (!problem.empty()) {
-      report(node.label, what + ": " + problem);
-      return poisonOutputs();
-    }
-    for (auto [i, output] : llvm::enumerate(node.proto->output())) {
-      if (output.empty())
-        continue;
-      if (i < results.size())
-        values[output] = results[i];
-      else
-        unproduced[output] = node.label + '\0' + what + ": output " + std::to_string(i) + " is not supported";
-    }
-  }
-
-  /// The value of that name; null, after a report, if a problem left it without one.
-  Value valueOf(ImportState &state, const std::string &name) {
-    if (auto known = values.find(name); known != values.end())
-      return known->second;
-    if (auto missing = unproduced.find(name); missing != unproduced.end() && poisoned.insert(name).second) {
-      auto [label, reason] = StringRef(missing->second).split('\0');
-      report(std::string_view(label), reason);
-    }
-    auto initializer = initializers.find(name);
-    if (poisoned.contains(name) || initializer == initializers.end())
-      return {};
-    std::string error;
-    ElementsAttr attribute = constantOf(&context, model, *initializer->second, name, error);
-    if (!attribute) {
-      report(name, error);
-      poisoned.insert(name);
-      return {};
-    }
-    auto constant = graph::ConstantOp::create(builder, locationOf(name), attribute);
-    graph::ShapeInference shapes(&context, std::nullopt, ValueRange());
-    (void)constant.inferDims(shapes);
-    state.shapes[constant] = shapes.results()[0];
-    return values[name] = constant;
+      nodes->push_back({node.label, operatorOf(*node.proto), isCall});
   }
 
   void addOutputs(ImportState &state) {
     SmallVector<Value> results;
     for (const ValueInfoProto &output : proto.output()) {
-      Value value = valueOf(state, output.name());
+      Value value = importer.valueOf(state, scope, output.name());
       if (!value) {
-        if (problems == 0)
+        if (importer.problems == 0)
           report(output.name(), "nothing defines this output");
         continue;
       }
@@ -205,14 +134,14 @@ private:
         report(output.name(), "the output is declared as " + dataTypeName(declared) + ", but holds " + found);
       }
     }
-    if (problems != 0)
+    if (importer.problems != 0)
       return;
     NamedAttrList symbols(dims.symbolsAttr());
-    for (const std::string &name : state.readSymbols)
+    for (const std::string &name : state.symbols)
       symbols.set(name, builder.getDenseI64ArrayAttr({state.ranges.of(name).lo, state.ranges.of(name).hi}));
     function->setAttr("graph.symbols", symbols.getDictionary(&context));
-    if (!state.checks.empty())
-      function->setAttr("graph.checks", builder.getArrayAttr(state.checks));
+    if (!state.block->checks.empty())
+      function->setAttr("graph.checks", builder.getArrayAttr(state.block->checks));
     func::ReturnOp::create(builder, locationOf(proto.name()), results);
     function.setType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(results).getTypes()));
     for (auto [i, output] : llvm::enumerate(proto.output()))
@@ -221,20 +150,16 @@ private:
 
   MLIRContext &context;
   const OnnxModel &model;
+  const ImportOptions &options;
   const GraphProto &proto;
   OpBuilder builder;
   InputDims dims;
   SmallVector<const ValueInfoProto *> inputs; // without those that have an initializer
   SmallVector<Type> elements;                 // their element types
   func::FuncOp function;
-  int problems = 0;
-  llvm::StringMap<const TensorProto *> initializers;
-  llvm::StringMap<Value> values;
+  GraphImporter importer;
+  GraphScope scope{nullptr, nullptr, {}, {}, {}, {}};
   llvm::DenseMap<Value, graph::TensorShape> argumentShapes;
-  /// Values whose node had a problem.
-  llvm::StringSet<> poisoned;
-  /// Outputs that their converter does not make: label and reason, wrong only if something reads them.
-  llvm::StringMap<std::string> unproduced;
   llvm::StringMap<int> labels; // of nodes, with the number of nodes that wanted each
   std::vector<ModelNode> *nodes;
 };
@@ -246,7 +171,7 @@ static SmallVector<ArrayRef<Converter>> converterFamilies() {
           normalizationConverters(), shapeConverters(),       partConverters(),   indexingConverters(),
           constantConverters(),      attentionConverters(),   lossConverters(),   quantizationConverters(),
           einsumConverters(),        signalConverters(),      imageConverters(),  resizeConverters(),
-          recurrentConverters(),     microsoftConverters()};
+          recurrentConverters(),     microsoftConverters(),   selectionConverters(), controlConverters()};
 }
 
 const Converter *findConverter(StringRef op, int64_t version) {

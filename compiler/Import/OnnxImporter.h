@@ -21,6 +21,8 @@ struct ImportOptions {
   std::map<std::string, graph::DimRange> dims;
   /// Sizes of inputs by name; a negative one leaves its dim as the model says.
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Most trips of a loop whose number of trips is not in the model; one that goes on is an error of the run.
+  int64_t maxTrips = int64_t(1) << 24;
 };
 
 /// Who is at fault when there is no result.

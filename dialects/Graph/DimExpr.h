@@ -79,6 +79,7 @@ class DimRanges {
 public:
   void set(llvm::StringRef symbol, DimRange range) { ranges[symbol] = range; }
   bool has(llvm::StringRef symbol) const { return ranges.contains(symbol); }
+  void erase(llvm::StringRef symbol) { ranges.erase(symbol); }
   DimRange of(llvm::StringRef symbol) const;
   /// Interval arithmetic; INT64_MAX and INT64_MIN stand for "no bound".
   DimRange of(DimExpr expr) const;

@@ -15,6 +15,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -65,6 +66,10 @@ template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, E
 #include "dialects/Graph/ImageOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Graph/RecurrentOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Graph/SelectionOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Graph/ControlOps.h.inc"
 
 namespace llmc::graph {
 
@@ -74,6 +79,9 @@ llvm::SmallVector<mlir::Value> operandsByPlace(mlir::Operation *op);
 /// Values of the results of `op` for constant operands, absent ones null: calls the reference kernel. Fails if a result type is
 /// not static, an operand is not constant, or the kernel refuses.
 mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>> evaluate(ReferenceEvalOpInterface op, llvm::ArrayRef<mlir::ElementsAttr> operands);
+
+/// Names of the symbols that an op defines for what comes after it in its block.
+llvm::SmallVector<llvm::StringRef> definedSymbols(mlir::Operation *op);
 
 /// The element type's number in kernels/abi/kernel_abi.h, 0 if it has none.
 int32_t dtypeOf(mlir::Type elementType);

@@ -3,6 +3,7 @@
 #define LLMC_DIALECTS_GRAPH_GRAPHATTRS_TD
 
 include "dialects/Graph/GraphBase.td"
+include "mlir/IR/CommonAttrConstraints.td"
 
 def Graph_ExprAttr : AttrDef<Graph_Dialect, "Expr"> {
   let mnemonic = "expr";

@@ -32,6 +32,8 @@ def Graph_Dialect : Dialect {
     void registerStructureOps();
     void registerImageOps();
     void registerRecurrentOps();
+    void registerSelectionOps();
+    void registerControlOps();
   }];
 }
 

@@ -28,6 +28,8 @@ void GraphDialect::initialize() {
   registerStructureOps();
   registerImageOps();
   registerRecurrentOps();
+  registerSelectionOps();
+  registerControlOps();
 }
 
 Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -16,9 +16,11 @@ void PlanDialect::registerBodyOps() {
       >();
 }
 
-/// Inputs, outputs or states of a body.
+/// Inputs, outputs or states of a body, by index: an output stands behind what makes its dims known.
 template <typename Boundary> static SmallVector<Boundary> boundary(BodyOp body) {
-  return llvm::to_vector(body.getSteps().front().getOps<Boundary>());
+  auto all = llvm::to_vector(body.getSteps().front().getOps<Boundary>());
+  llvm::sort(all, [](Boundary a, Boundary b) { return a.getIndex() < b.getIndex(); });
+  return all;
 }
 
 template <typename Boundary> static LogicalResult verifySameBoundary(BodyOp first, BodyOp body, StringRef what) {
@@ -137,6 +139,9 @@ LogicalResult BodyVerifier::verifyInner(Operation &op) {
   } else if (auto loop = dyn_cast<LoopOp>(op)) {
     for (auto &[name, value] : frameArguments(loop.getFrame()))
       symbols.insert(name);
+    for (StringRef name : loop.getSymbols().getAsValueRange<StringAttr>())
+      if (!symbols.insert(name).second)
+        return op.emitOpError() << "carries the size " << name << ", which its frame has already";
     if (loop.getIteration() && !symbols.insert(*loop.getIteration()).second)
       return op.emitOpError() << "counts trips in " << *loop.getIteration() << ", which its frame has already";
     return verifyBlock(loop.getBlock().front(), symbols);
@@ -144,9 +149,34 @@ LogicalResult BodyVerifier::verifyInner(Operation &op) {
   return success();
 }
 
+/// A loop's own symbols are known in its block, and what it yields is checked there.
+static Attribute usesOf(Operation &op) {
+  if (auto loop = dyn_cast<LoopOp>(op))
+    return ArrayAttr::get(op.getContext(), {loop.getTripsAttr(), loop.getFrame(), loop.getStart()});
+  return op.getPropertiesAsAttribute();
+}
+
+/// Buffers whose sizes a step may make known when it writes them.
+static SmallVector<Value> writtenBy(Operation &op) {
+  SmallVector<Value> buffers;
+  if (auto branch = dyn_cast<IfOp>(op)) {
+    buffers.append(branch.getGiven().begin(), branch.getGiven().end());
+  } else if (auto loop = dyn_cast<LoopOp>(op)) {
+    buffers.append(loop.getCarried().begin(), loop.getCarried().end());
+    buffers.append(loop.getCollected().begin(), loop.getCollected().end());
+  }
+  return buffers;
+}
+
 LogicalResult BodyVerifier::verifyBlock(Block &block, Symbols known) {
+  llvm::SmallPtrSet<Operation *, 8> later;
+  for (Operation &op : block)
+    for (Value result : writtenBy(op))
+      if (Operation *buffer = result.getDefiningOp(); buffer->getBlock() == &block)
+        later.insert(buffer);
   for (Operation &op : block) {
-    if (Attribute properties = op.getPropertiesAsAttribute(); properties && failed(verifyUses(&op, properties, known)))
+    Attribute uses = usesOf(op);
+    if (uses && !later.contains(&op) && failed(verifyUses(&op, uses, known)))
       return failure();
     if (auto step = dyn_cast<StepOpInterface>(op); step && step.getScheduleAttr())
       if (failed(verifySchedule(step, step.getScheduleAttr())))
@@ -156,10 +186,16 @@ LogicalResult BodyVerifier::verifyBlock(Block &block, Symbols known) {
       if (number < 0 || number >= arenas)
         return op.emitOpError() << "lies in arena " << number << " of " << arenas;
     }
-    if (auto read = dyn_cast<ReadScalarOp>(op); read && !known.insert(read.getSymbol()).second)
-      return op.emitOpError() << "defines the symbol " << read.getSymbol() << " a second time";
     if (failed(verifyInner(op)))
       return failure();
+    for (StringRef symbol : definedSymbols(&op))
+      if (!known.insert(symbol).second)
+        return op.emitOpError() << "defines the symbol " << symbol << " a second time";
+    for (Value buffer : writtenBy(op)) {
+      Operation *owner = buffer.getDefiningOp();
+      if (owner->getBlock() == &block && failed(verifyUses(owner, owner->getPropertiesAsAttribute(), known)))
+        return failure();
+    }
   }
   return success();
 }

@@ -91,4 +91,22 @@ def Plan_ViewOp : Plan_BufferOp<"view"> {
   let assemblyFormat = "$parent `from` $offset `:` $element $dims attr-dict";
 }
 
+def Plan_ArgumentOp : Plan_BufferOp<"argument", [HasParent<"LoopOp">]> {
+  let summary = "What value number `index` of those that a loop carries is in this trip";
+  let description = [{
+    For values whose size changes from trip to trip; the others lie where the loop's `carried` says.
+    ```mlir
+    %rows = plan.arena f32 [#graph.expr<"length">]
+    plan.loop <"3"> limit 3 carries (%rows) from (%x) sizes ["size"] from [#graph.expr<"N">] as ["length"] {
+      %row = plan.argument 0 : f32 [#graph.expr<"size">]
+      %next = plan.arena f32 [#graph.expr<"size * 2">]
+      plan.dispatch @twice(%row, %next) writes 1 scalars [#graph.expr<"size">]
+      plan.yield %next sizes [#graph.expr<"size * 2">]
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$index, TypeAttr:$element, Plan_Dims:$dims);
+  let assemblyFormat = "$index `:` $element $dims attr-dict";
+}
+
 #endif // LLMC_DIALECTS_PLAN_BUFFEROPS_TD

@@ -34,6 +34,8 @@ mlir::Value rootOf(mlir::Value buffer);
 bool isWritable(mlir::Value buffer);
 /// Name and value of each symbol that an op with a frame hands over.
 llvm::SmallVector<std::pair<llvm::StringRef, graph::DimExpr>> frameArguments(mlir::DictionaryAttr frame);
+/// Names of the symbols that a step defines for what comes after it in its block.
+llvm::SmallVector<llvm::StringRef> definedSymbols(mlir::Operation *op);
 
 } // namespace llmc::plan
 

@@ -22,6 +22,17 @@ SmallVector<std::pair<StringRef, graph::DimExpr>> frameArguments(DictionaryAttr 
       frame, [](NamedAttribute entry) { return std::pair(entry.getName().getValue(), graph::DimExpr(entry.getValue())); });
 }
 
+SmallVector<StringRef> definedSymbols(Operation *op) {
+  if (auto read = dyn_cast<ReadScalarOp>(op))
+    return {read.getSymbol()};
+  ArrayAttr names;
+  if (auto branch = dyn_cast<IfOp>(op))
+    names = branch.getSymbols();
+  else if (auto loop = dyn_cast<LoopOp>(op))
+    names = loop.getResultSymbols();
+  return names ? llvm::to_vector(names.getAsValueRange<StringAttr>()) : SmallVector<StringRef>();
+}
+
 static LogicalResult verifyWritable(Operation *op, Value buffer) {
   if (isWritable(buffer))
     return success();
@@ -64,10 +75,41 @@ LogicalResult FillOp::verify() {
   return verifyWritable(*this, getTarget());
 }
 
+/// Each of `places` can be written, and no two of them share bytes.
+static LogicalResult verifyPlaces(Operation *op, ValueRange places) {
+  llvm::SmallDenseSet<Value> roots;
+  for (Value place : places) {
+    if (failed(verifyWritable(op, place)))
+      return failure();
+    if (!roots.insert(rootOf(place)).second)
+      return op->emitOpError() << "carries two values in the same bytes";
+  }
+  return success();
+}
+
+static LogicalResult verifyYield(Operation *op, Region &region, size_t buffers, size_t sizes) {
+  auto yield = cast<YieldOp>(region.front().getTerminator());
+  if (yield.getValues().size() != buffers)
+    return op->emitOpError() << "yields " << yield.getValues().size() << " buffers for " << buffers << " that it carries";
+  if (yield.getSizes().size() != sizes)
+    return op->emitOpError() << "yields " << yield.getSizes().size() << " sizes for " << sizes << " symbols";
+  return success();
+}
+
 LogicalResult IfOp::verify() {
-  if (failed(verifyFrame(*this, getFrame())))
+  if (failed(verifyFrame(*this, getFrame())) || failed(verifyPlaces(*this, getGiven())))
     return failure();
   return verifyCondition(*this, getCondition());
+}
+
+LogicalResult IfOp::verifyRegions() {
+  size_t buffers = getGiven().size(), sizes = getSymbols().size();
+  if (getElseBlock().empty() && buffers + sizes != 0)
+    return emitOpError() << "has no block that gives its results if the condition does not hold";
+  for (Region &region : getOperation()->getRegions())
+    if (!region.empty() && failed(verifyYield(*this, region, buffers, sizes)))
+      return failure();
+  return success();
 }
 
 LogicalResult LoopOp::verify() {
@@ -75,21 +117,20 @@ LogicalResult LoopOp::verify() {
     return failure();
   if (getInits().size() != getCarried().size())
     return emitOpError() << "has " << getInits().size() << " inits for " << getCarried().size() << " carried buffers";
-  llvm::SmallDenseSet<Value> roots;
-  for (Value carried : getCarried()) {
-    if (failed(verifyWritable(*this, carried)))
-      return failure();
-    if (!roots.insert(rootOf(carried)).second)
-      return emitOpError() << "carries two values in the same bytes";
-  }
-  return success();
+  if (getStart().size() != getSymbols().size() || getResultSymbols().size() != getSymbols().size())
+    return emitOpError() << "has " << getSymbols().size() << " symbols, " << getStart().size() << " first values and "
+                         << getResultSymbols().size() << " symbols for the last ones";
+  SmallVector<Value> places(getCarried());
+  places.append(getCollected().begin(), getCollected().end());
+  return verifyPlaces(*this, places);
 }
 
 LogicalResult LoopOp::verifyRegions() {
-  size_t yielded = getBlock().front().getTerminator()->getNumOperands();
-  if (yielded != getCarried().size())
-    return emitOpError() << "yields " << yielded << " buffers for " << getCarried().size() << " that it carries";
-  return success();
+  llvm::SmallDenseSet<int64_t> arguments;
+  for (auto argument : getBlock().getOps<ArgumentOp>())
+    if (argument.getIndex() >= getCarried().size() || !arguments.insert(argument.getIndex()).second)
+      return argument.emitOpError() << "is number " << argument.getIndex() << " of " << getCarried().size() << ", or a second one";
+  return verifyYield(*this, getBlock(), getCarried().size() + getCollected().size(), getSymbols().size());
 }
 
 LogicalResult ReadScalarOp::verify() {

@@ -59,30 +59,41 @@ def Plan_FillOp : Plan_StepOp<"fill", (ins Plan_Buffer:$target, I64Attr:$pattern
   let hasVerifier = 1;
 }
 
-def Plan_IfOp : Plan_StepOp<"if", (ins Plan_Buffer:$condition, DefaultValuedAttr<DictionaryAttr, "{}">:$frame),
-    "$condition (`frame` $frame^)? $then_block (`else` $else_block^)?", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Plan_IfOp : Plan_StepOp<"if",
+    (ins Plan_Buffer:$condition, Variadic<Plan_Buffer>:$given, DefaultValuedAttr<StrArrayAttr, "{}">:$symbols,
+         DefaultValuedAttr<DictionaryAttr, "{}">:$frame),
+    [{$condition (`gives` `(` $given^ `)`)? (`symbols` $symbols^)? (`frame` $frame^)? $then_block (`else` $else_block^)?}],
+    [SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments]> {
   let summary = "Runs one of two blocks, by the first byte of a buffer";
   let description = [{
-    `frame` gives the symbols of both blocks their values, as expressions of the block around them.
+    `frame` gives the symbols of both blocks their values, as expressions of the block around them. After the block, the buffers that
+    are `given` get the bytes of those that it yields. What comes later may use `symbols`, whose values the block yields too: so sizes
+    may depend on the branch.
     ```mlir
-    plan.if %flag frame {rows = #graph.expr<"N">} {
-      %all = plan.view %x from <"0"> : f32 [#graph.expr<"rows">]
-      plan.copy %all to %y
+    %rows = plan.arena f32 [#graph.expr<"rows">]
+    plan.if %flag gives (%rows) symbols ["rows"] frame {n = #graph.expr<"N">} {
+      %all = plan.view %x from <"0"> : f32 [#graph.expr<"n">]
+      plan.yield %all sizes [#graph.expr<"n">]
     } else {
-      plan.fill %y with 0 of 4
+      %none = plan.view %x from <"0"> : f32 [#graph.expr<"0">]
+      plan.yield %none sizes [#graph.expr<"0">]
     }
     ```
   }];
   let regions = (region SizedRegion<1>:$then_block, MaxSizedRegion<1>:$else_block);
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Plan_LoopOp : Plan_StepOp<"loop",
     (ins Graph_ExprAttr:$trips, ConfinedAttr<I64Attr, [IntNonNegative]>:$limit, Optional<Plan_Buffer>:$condition,
-         Variadic<Plan_Buffer>:$inits, Variadic<Plan_Buffer>:$carried, OptionalAttr<StrAttr>:$iteration,
-         DefaultValuedAttr<DictionaryAttr, "{}">:$frame),
-    [{$trips `limit` $limit (`while` $condition^)? (`carries` `(` $carried^ `)` `from` `(` $inits `)`)? (`iteration` $iteration^)?
-      (`frame` $frame^)? $block}],
+         Variadic<Plan_Buffer>:$inits, Variadic<Plan_Buffer>:$carried, Variadic<Plan_Buffer>:$collected,
+         OptionalAttr<StrAttr>:$iteration, DefaultValuedAttr<DictionaryAttr, "{}">:$frame,
+         DefaultValuedAttr<StrArrayAttr, "{}">:$symbols, DefaultValuedAttr<Plan_Dims, "{}">:$start,
+         DefaultValuedAttr<StrArrayAttr, "{}">:$result_symbols),
+    [{$trips `limit` $limit (`while` $condition^)? (`carries` `(` $carried^ `)` `from` `(` $inits `)`)?
+      (`collects` `(` $collected^ `)`)? (`iteration` $iteration^)? (`frame` $frame^)?
+      (`sizes` $symbols^ `from` $start `as` $result_symbols)? $block}],
     [SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments, AttrSizedOperandSegments]> {
   let summary = "Runs a block again and again";
   let description = [{
@@ -100,14 +111,30 @@ def Plan_LoopOp : Plan_StepOp<"loop",
       plan.yield %next
     }
     ```
+    Sizes that change from trip to trip are carried too: each of `symbols` has the value of its expression in `sizes ... from` in the
+    first trip and that which the block yields in the next, and as a symbol of the block around it, after `as`, the last one. A carried
+    value of such a size has a place of its own in the block, a `plan.argument`, from which `carried` gets its bytes in the end. To each
+    buffer in `collected`, empty at first, the bytes that the block yields for it are appended after each trip.
+    ```mlir
+    %rows = plan.arena f32 [#graph.expr<"length">]
+    %sums = plan.arena f32 [#graph.expr<"trips">]
+    plan.loop <"N"> limit 64 carries (%rows) from (%x) collects (%sums) iteration "t"
+        sizes ["size", "n"] from [#graph.expr<"N">, #graph.expr<"0">] as ["length", "trips"] {
+      %row = plan.argument 0 : f32 [#graph.expr<"size">]
+      %next = plan.arena f32 [#graph.expr<"size + 1">]
+      %sum = plan.arena f32 [#graph.expr<"1">]
+      plan.dispatch @grow(%row, %next, %sum) writes 2 scalars [#graph.expr<"size">]
+      plan.yield %next, %sum sizes [#graph.expr<"size + 1">, #graph.expr<"t + 1">]
+    }
+    ```
   }];
   let regions = (region SizedRegion<1>:$block);
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
-def Plan_YieldOp : Plan_Op<"yield", [HasParent<"LoopOp">, Terminator]> {
-  let summary = "Ends a trip of a loop with the new values of what it carries";
+def Plan_YieldOp : Plan_Op<"yield", [ParentOneOf<["IfOp", "LoopOp"]>, Terminator]> {
+  let summary = "Ends a block with the buffers and sizes that it gives: for a loop, what it carries and then what it collects";
   let description = [{
     ```mlir
     %at = plan.arena f32 [#graph.expr<"N">]
@@ -116,8 +143,8 @@ def Plan_YieldOp : Plan_Op<"yield", [HasParent<"LoopOp">, Terminator]> {
     }
     ```
   }];
-  let arguments = (ins Variadic<Plan_Buffer>:$values);
-  let assemblyFormat = "($values^)? attr-dict";
+  let arguments = (ins Variadic<Plan_Buffer>:$values, DefaultValuedAttr<Plan_Dims, "{}">:$sizes);
+  let assemblyFormat = "($values^)? (`sizes` $sizes^)? attr-dict";
   let builders = [OpBuilder<(ins), [{ /* nothing to carry */ }]>];
 }
 

@@ -62,8 +62,8 @@ struct FoldIntoConv final : OpRewritePattern<graph::BatchNormOp> {
     auto conv = op.getX().getDefiningOp<graph::ConvOp>();
     if (!conv || conv.getChannelsLast())
       return rewriter.notifyMatchFailure(op, "input is not a convolution with channels in dim 1");
-    if (!conv->hasOneUse())
-      return rewriter.notifyMatchFailure(op, "the convolution has other uses");
+    if (!conv->hasOneUse() || conv->getBlock() != op->getBlock())
+      return rewriter.notifyMatchFailure(op, "the convolution has other uses, or is outside of a loop that the norm is in");
     std::optional<Affine> affine = affineOf(op);
     std::optional<std::vector<double>> weight = floatElements(conv.getWeight()), bias;
     if (conv.getBias())

@@ -19,9 +19,14 @@ struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
     ShapeAnalysis analysis(function);
     if (analysis.failed())
       return signalPassFailure();
-    for (Operation &op : function.getBody().front())
-      for (Value result : op.getResults())
+    function.walk([&](Operation *op) {
+      for (Value result : op->getResults())
         refine(result, analysis);
+      for (Region &region : op->getRegions())
+        if (isa<graph::LoopOp>(op))
+          for (Value argument : region.getArguments())
+            refine(argument, analysis);
+    });
     analysis.recordChecks();
     Operation *terminator = function.getBody().front().getTerminator();
     function.setType(FunctionType::get(&getContext(), function.getArgumentTypes(), terminator->getOperandTypes()));
@@ -30,7 +35,8 @@ struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
   /// Only graph ops accept refined types: all their constraints are compatible with more static ones.
   static void refine(Value result, const ShapeAnalysis &analysis) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (!type || !isa<graph::ShapeInferenceOpInterface>(result.getDefiningOp()))
+    Operation *op = result.getDefiningOp();
+    if (!type || (op && !isa<graph::ShapeInferenceOpInterface, graph::IfOp, graph::LoopOp>(op)))
       return;
     SmallVector<int64_t> sizes = graph::staticSizes(analysis.dims(result));
     if (ArrayRef(sizes) != type.getShape())

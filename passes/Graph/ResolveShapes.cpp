@@ -25,7 +25,16 @@ struct ResolveShapesPass : impl::ResolveShapesPassBase<ResolveShapesPass> {
     if (analysis.failed())
       return signalPassFailure();
     analysis.recordChecks();
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    resolveBlock(function.getBody().front(), analysis);
+    eraseDead(function.getBody().front());
+    Operation *terminator = function.getBody().front().getTerminator();
+    function.setType(FunctionType::get(&getContext(), function.getArgumentTypes(), terminator->getOperandTypes()));
+  }
+
+  static void resolveBlock(Block &block, ShapeAnalysis &analysis) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      for (Region &region : op.getRegions())
+        resolveBlock(region.front(), analysis);
       if (op.getNumResults() != 1 || isa<graph::ConstantOp, graph::FromDimsOp, graph::ReadNumbersOp>(op))
         continue;
       OpBuilder builder(&op);
@@ -37,9 +46,6 @@ struct ResolveShapesPass : impl::ResolveShapesPassBase<ResolveShapesPass> {
       analysis.alias(replacement, op.getResult(0));
       op.getResult(0).replaceAllUsesWith(replacement);
     }
-    eraseDead(function.getBody().front());
-    Operation *terminator = function.getBody().front().getTerminator();
-    function.setType(FunctionType::get(&getContext(), function.getArgumentTypes(), terminator->getOperandTypes()));
   }
 
   /// op -> constant or from_dims, if every element of its result is a known expression.
@@ -84,9 +90,12 @@ struct ResolveShapesPass : impl::ResolveShapesPassBase<ResolveShapesPass> {
   }
 
   static void eraseDead(Block &block) {
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      for (Region &region : op.getRegions())
+        eraseDead(region.front());
       if (isOpTriviallyDead(&op))
         op.erase();
+    }
   }
 };
 

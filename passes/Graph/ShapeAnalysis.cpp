@@ -30,8 +30,32 @@ ShapeAnalysis::ShapeAnalysis(func::FuncOp function) : function(function), dimRan
     if (dims && dims.size() == shapes[argument].dims.size())
       shapes[argument].dims = graph::dimsOf(dims);
   }
-  for (Operation &op : function.getBody().front())
+  visitBlock(function.getBody().front());
+}
+
+void ShapeAnalysis::visitBlock(Block &block) {
+  for (Operation &op : block)
     visit(op);
+}
+
+void ShapeAnalysis::setDims(ValueRange values, ArrayAttr dims) {
+  for (auto [value, list] : llvm::zip_equal(values, dims)) {
+    setFromType(value);
+    shapes[value].dims = graph::dimsOf(cast<ArrayAttr>(list));
+  }
+}
+
+/// Branches and loops say themselves what dims they have.
+bool ShapeAnalysis::visitControl(Operation &op) {
+  auto loop = dyn_cast<graph::LoopOp>(op);
+  if (loop)
+    setDims(loop.getBody().getArguments(), loop.getArgumentDims());
+  else if (!isa<graph::IfOp>(op))
+    return false;
+  for (Region &region : op.getRegions())
+    visitBlock(region.front());
+  setDims(op.getResults(), loop ? loop.getDims() : cast<graph::IfOp>(op).getDims());
+  return true;
 }
 
 void ShapeAnalysis::setFromType(Value value) {
@@ -74,6 +98,8 @@ void ShapeAnalysis::visitLowered(Operation &op) {
 }
 
 void ShapeAnalysis::visit(Operation &op) {
+  if (visitControl(op))
+    return;
   for (Value result : op.getResults())
     setFromType(result);
   visitLowered(op);
@@ -89,7 +115,7 @@ void ShapeAnalysis::visit(Operation &op) {
     std::string message = nameOf(op.getLoc()) + " (" + op.getName().stripDialect().str() + ") needs " + text(lhs) + " = " + text(rhs);
     if (maybeOne)
       message += "; stretching a dim that only the run shows to be 1 is not supported";
-    assumed.push_back(ArrayAttr::get(op.getContext(), {lhs.attribute(), rhs.attribute(), StringAttr::get(op.getContext(), message)}));
+    assumed[op.getBlock()].push_back(ArrayAttr::get(op.getContext(), {lhs.attribute(), rhs.attribute(), StringAttr::get(op.getContext(), message)}));
   };
   graph::ShapeInference inference(op.getContext(), op.getLoc(), op.getOperands(), operands, dimRanges, assume);
   if (mlir::failed(shaped.inferDims(inference))) {
@@ -112,18 +138,24 @@ graph::ShapeInference ShapeAnalysis::inferenceFor(Operation *op) const {
   return graph::ShapeInference(op->getContext(), op->getLoc(), op->getOperands(), operands, dimRanges, [](DimExpr, DimExpr, bool) {});
 }
 
+Operation *holderOfChecks(Block &block) {
+  return isa<func::FuncOp>(block.getParentOp()) ? block.getParentOp() : block.getTerminator();
+}
+
 void ShapeAnalysis::recordChecks() {
-  SmallVector<Attribute> checks;
   auto equality = [](Attribute check) { return std::pair(cast<ArrayAttr>(check)[0], cast<ArrayAttr>(check)[1]); };
-  auto addOnce = [&](Attribute check) {
-    if (llvm::none_of(checks, [&](Attribute other) { return equality(other) == equality(check); }))
-      checks.push_back(check);
-  };
-  if (auto existing = function->getAttrOfType<ArrayAttr>(checksAttrName))
-    llvm::for_each(existing, addOnce);
-  llvm::for_each(assumed, addOnce);
-  if (!checks.empty())
-    function->setAttr(checksAttrName, ArrayAttr::get(function.getContext(), checks));
+  for (auto &[block, found] : assumed) {
+    SmallVector<Attribute> checks;
+    auto addOnce = [&](Attribute check) {
+      if (llvm::none_of(checks, [&](Attribute other) { return equality(other) == equality(check); }))
+        checks.push_back(check);
+    };
+    Operation *holder = holderOfChecks(*block);
+    if (auto existing = holder->getAttrOfType<ArrayAttr>(checksAttrName))
+      llvm::for_each(existing, addOnce);
+    llvm::for_each(found, addOnce);
+    holder->setAttr(checksAttrName, ArrayAttr::get(function.getContext(), checks));
+  }
 }
 
 bool allKnown(ArrayRef<graph::DimExpr> dims) {

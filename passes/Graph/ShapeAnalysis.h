@@ -3,20 +3,24 @@
 #define LLMC_PASSES_GRAPH_SHAPEANALYSIS_H
 
 #include "dialects/Graph/Graph.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace llmc {
 
 /// Names of the attributes that describe a function's symbolic dims (see the dialect's description).
 constexpr llvm::StringLiteral dimsAttrName = "graph.dims";       // per argument: array of #graph.expr
 constexpr llvm::StringLiteral symbolsAttrName = "graph.symbols"; // per function: symbol -> array<i64: lo, hi>
-constexpr llvm::StringLiteral checksAttrName = "graph.checks";   // per function: array of [lhs, rhs, "message"]
+constexpr llvm::StringLiteral checksAttrName = "graph.checks";   // per block: array of [lhs, rhs, "message"]
+
+/// The op whose attribute `graph.checks` has the checks of a block: its function, or for the block of a branch or loop its yield.
+mlir::Operation *holderOfChecks(mlir::Block &block);
 
 /// The ranges that `graph.symbols` gives.
 graph::DimRanges symbolRanges(mlir::func::FuncOp function);
 
 class ShapeAnalysis {
 public:
-  /// Follows shapes through the function's body, in order. `failed` tells whether a shape rule reported an error.
+  /// Follows shapes through the function's blocks, in order. `failed` tells whether a shape rule reported an error.
   explicit ShapeAnalysis(mlir::func::FuncOp function);
 
   bool failed() const { return hasFailed; }
@@ -31,18 +35,21 @@ public:
   graph::ShapeInference inferenceFor(mlir::Operation *op) const;
   /// `value` stands for `original` from now on.
   void alias(mlir::Value value, mlir::Value original) { shapes[value] = graph::TensorShape(of(original)); }
-  /// Adds what had to be assumed to the function's checks; repeats are dropped.
+  /// Adds what had to be assumed to the checks of the block where it is used; repeats are dropped.
   void recordChecks();
 
 private:
+  void visitBlock(mlir::Block &block);
   void visit(mlir::Operation &op);
+  bool visitControl(mlir::Operation &op);
+  void setDims(mlir::ValueRange values, mlir::ArrayAttr dims);
   void visitLowered(mlir::Operation &op);
   void setFromType(mlir::Value value);
 
   mlir::func::FuncOp function;
   graph::DimRanges dimRanges;
   llvm::DenseMap<mlir::Value, graph::TensorShape> shapes;
-  llvm::SmallVector<mlir::Attribute> assumed;
+  llvm::MapVector<mlir::Block *, llvm::SmallVector<mlir::Attribute>> assumed;
   bool hasFailed = false;
 };
 

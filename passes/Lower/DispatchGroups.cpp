@@ -45,8 +45,11 @@ int64_t parallelRank(linalg::GenericOp op) { return op.getNumParallelLoops(); }
 class Grouping {
 public:
   Grouping(Block &block, bool fuse) : fuse(fuse) {
-    for (auto [i, op] : llvm::enumerate(block))
+    for (auto [i, op] : llvm::enumerate(block)) {
       order[&op] = i;
+      if (isFence(&op))
+        fences.push_back(i);
+    }
   }
 
   std::vector<DispatchGroup> run(Block &block) {
@@ -111,9 +114,15 @@ private:
     const char *obstacle = group.kind == DispatchGroup::Kind::Root   ? obstacleToRoot(op, group)
                            : group.kind == DispatchGroup::Kind::Rows ? obstacleToRows(op, group)
                                                                      : "the producer has no generated code";
+    if (!obstacle && hasFenceBetween(group.ops.front(), op))
+      return "a branch, a loop or a size that is read lies in between";
     if (!obstacle && reachesThroughOthers(op, index))
       return "another operand needs the producer's result first";
     return obstacle;
+  }
+
+  bool hasFenceBetween(Operation *first, Operation *last) const {
+    return llvm::upper_bound(fences, order.lookup(first)) != llvm::upper_bound(fences, order.lookup(last));
   }
 
   /// None for an element-wise op over exactly the elements of the root, which nobody else reads.
@@ -199,13 +208,16 @@ private:
 
   bool fuse;
   llvm::DenseMap<Operation *, size_t> order, groupOf;
+  SmallVector<size_t> fences; // places in the block, ascending
   std::vector<DispatchGroup> groups;
 };
 
 } // namespace
 
+bool isFence(Operation *op) { return isa<graph::ReadNumbersOp, graph::IfOp, graph::LoopOp>(op); }
+
 bool needsKernel(Operation *op) {
-  if (isa<graph::ConstantOp, graph::ViewOp, graph::SizeOp, graph::DispatchOp>(op))
+  if (isa<graph::ConstantOp, graph::ViewOp, graph::PrefixOp, graph::SizeOp, graph::DispatchOp>(op))
     return false;
   return isa<linalg::GenericOp, tensor::FromElementsOp>(op) || isa<graph::ReferenceEvalOpInterface>(op);
 }

@@ -21,6 +21,9 @@ struct DispatchGroup {
 /// Whether the op needs a kernel at run time (constants, views, sizes and slices do not).
 bool needsKernel(mlir::Operation *op);
 
+/// Whether ops stay on their side of this one: it defines symbols, or its blocks use values, which no operand shows.
+bool isFence(mlir::Operation *op);
+
 /// Groups the kernel ops of a block: each op belongs to exactly one group, and running the groups one after another, each at the place
 /// of its last op, respects all uses. Without `fuse` each group has one op.
 std::vector<DispatchGroup> groupDispatches(mlir::Block &block, bool fuse);

@@ -210,29 +210,46 @@ struct FormDispatchesPass : impl::FormDispatchesPassBase<FormDispatchesPass> {
       ShapeAnalysis analysis(function);
       if (analysis.failed() || failed(allSizesKnown(function, analysis)))
         return signalPassFailure();
-      Block &body = function.getBody().front();
-      std::vector<DispatchGroup> groups = groupDispatches(body, fuse);
       Outliner outliner(module, analysis);
-      for (const DispatchGroup &group : groups)
-        outliner.outline(group);
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-        if (!op.hasTrait<OpTrait::IsTerminator>() && op.use_empty() && !isa<graph::DispatchOp, graph::ReadNumbersOp>(op))
-          op.erase();
-      sortTopologically(&body);
+      formIn(function.getBody().front(), outliner);
     }
+  }
+
+  void formIn(Block &block, Outliner &outliner) {
+    for (Operation &op : block)
+      if (isa<graph::IfOp, graph::LoopOp>(op))
+        for (Region &region : op.getRegions())
+          formIn(region.front(), outliner);
+    for (const DispatchGroup &group : groupDispatches(block, fuse))
+      outliner.outline(group);
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (!op.hasTrait<OpTrait::IsTerminator>() && op.use_empty() &&
+          !isa<graph::DispatchOp>(op) && !isFence(&op))
+        op.erase();
+    sortBetweenFences(block);
+  }
+
+  static void sortBetweenFences(Block &block) {
+    Block::iterator begin = block.begin();
+    for (Block::iterator op = block.begin(); op != block.end(); ++op)
+      if (isFence(&*op) || std::next(op) == block.end()) {
+        sortTopologically(&block, llvm::make_range(begin, op));
+        begin = std::next(op);
+      }
   }
 
   /// A size that depends on data has no expression; such models are refused here, by name.
   static LogicalResult allSizesKnown(func::FuncOp function, const ShapeAnalysis &analysis) {
     bool known = true;
-    for (Operation &op : function.getBody().front())
-      for (Value result : op.getResults())
+    function.walk([&](Operation *op) {
+      for (Value result : op->getResults())
         for (auto [i, dim] : llvm::enumerate(isa<RankedTensorType>(result.getType()) ? analysis.dims(result) : ArrayRef<DimExpr>()))
           if (!dim) {
-            op.emitError() << "the size of dim " << i << " of the result of " << op.getName() << " depends on data: not supported";
+            op->emitError() << "the size of dim " << i << " of the result of " << op->getName() << " depends on data: not supported";
             known = false;
             break;
           }
+    });
     return success(known);
   }
 };

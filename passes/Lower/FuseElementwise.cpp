@@ -41,6 +41,8 @@ int64_t bodySize(linalg::GenericOp op) { return op.getBody()->getOperations().si
 
 /// Why an element-wise `producer` should not be computed where `consumer` reads it; null if it should.
 const char *obstacleTo(linalg::GenericOp consumer, linalg::GenericOp producer) {
+  if (consumer->getBlock() != producer->getBlock())
+    return "the consumer is in the block of a branch or loop";
   if (isContraction(consumer)) {
     bool permutes = onlyMoves(producer) && producer.getMatchingIndexingMap(producer.getDpsInputOperand(0)).isPermutation();
     return permutes ? nullptr : "a product reads its operands through transposes only";
@@ -98,8 +100,9 @@ struct FoldTransposeIntoContraction final : OpRewritePattern<linalg::GenericOp> 
       return rewriter.notifyMatchFailure(op, "not a transpose");
     AffineMap read = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
     auto contraction = op.getDpsInputs()[0].getDefiningOp<linalg::GenericOp>();
-    if (!read.isPermutation() || !contraction || !isContraction(contraction) || !contraction->hasOneUse())
-      return rewriter.notifyMatchFailure(op, "the operand is not a contraction of one use read by a permutation");
+    if (!read.isPermutation() || !contraction || !isContraction(contraction) || !contraction->hasOneUse() ||
+        contraction->getBlock() != op->getBlock())
+      return rewriter.notifyMatchFailure(op, "the operand is not a contraction of one use, of this block, read by a permutation");
     auto fill = contraction.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
     if (!fill)
       return rewriter.notifyMatchFailure(op, "the contraction does not start from a filled tensor");

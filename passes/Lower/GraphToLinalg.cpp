@@ -204,6 +204,8 @@ Value Lowering::subview(graph::SubviewOp op) {
 Value Lowering::fromDims(graph::FromDimsOp op) {
   Type element = op.getType().getElementType();
   SmallVector<Value> elements = llvm::map_to_vector(graph::dimsOf(op.getDims()), [&](DimExpr dim) -> Value {
+    if (std::optional<int64_t> number = dim.asConstant())
+      return arith::ConstantOp::create(b, b.getIntegerAttr(element, *number));
     return arith::IndexCastOp::create(b, element, size(dim));
   });
   return tensor::FromElementsOp::create(b, op.getType(), elements);
@@ -406,7 +408,11 @@ struct GraphToLinalgPass : impl::GraphToLinalgPassBase<GraphToLinalgPass> {
       return signalPassFailure();
     analysis.recordChecks();
     Lowering lowering(function, analysis);
-    SmallVector<Operation *> ops = llvm::map_to_vector(function.getBody().front(), [](Operation &op) { return &op; });
+    SmallVector<Operation *> ops;
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op != function)
+        ops.push_back(op);
+    });
     SmallVector<Operation *> replaced;
     for (Operation *op : ops) {
       Value result = lowering.lower(op);

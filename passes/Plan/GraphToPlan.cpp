@@ -1,45 +1,12 @@
 // Dispatches on tensors -> steps on buffers.
-#include "passes/Graph/ShapeAnalysis.h"
 #include "passes/Plan/Passes.h"
-#include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringSet.h"
+#include "passes/Plan/Planner.h"
 
 using namespace mlir;
 
 namespace llmc {
 #define GEN_PASS_DEF_GRAPHTOPLANPASS
 #include "passes/Plan/Passes.h.inc"
-namespace {
-
-class Planner {
-public:
-  explicit Planner(func::FuncOp function)
-      : function(function), analysis(function), b(function.getContext()) {}
-
-  LogicalResult run();
-
-private:
-  LogicalResult convert(Operation *op);
-  LogicalResult bindResults(graph::DispatchOp dispatch);
-  void readNumbers(graph::ReadNumbersOp op);
-  /// Whether a number that has not been read yet is part of them.
-  bool isOpen(ArrayRef<graph::DimExpr> exprs) const;
-  void addChecks();
-  void bindOutputs();
-  void copyUnboundOutputs();
-  ArrayAttr dims(Value value) { return graph::dimsAttr(b.getContext(), analysis.dims(value)); }
-  Type element(Value value) { return getElementTypeOrSelf(value.getType()); }
-  StringAttr boundaryName(ArrayAttr attributes, size_t index, StringRef fallback);
-  Value viewOf(Value parent, Value tensor, Location loc);
-
-  func::FuncOp function;
-  ShapeAnalysis analysis;
-  OpBuilder b;
-  llvm::DenseMap<Value, Value> buffers; // tensor -> buffer
-  SmallVector<Value> outputBuffers;
-  llvm::StringSet<> unread;        // symbols whose number no step has read yet
-  SmallVector<Attribute> checks;   // not yet added
-};
 
 StringAttr Planner::boundaryName(ArrayAttr attributes, size_t index, StringRef fallback) {
   if (attributes)
@@ -59,7 +26,7 @@ bool Planner::isOpen(ArrayRef<graph::DimExpr> exprs) const {
   return open;
 }
 
-/// Tensors that a dispatch makes and that are outputs, perhaps viewed, are made in the caller's buffer. An output whose size is not
+/// Tensors that a step makes and that are outputs, perhaps viewed, are made in the caller's buffer. An output whose size is not
 /// read yet waits for that.
 void Planner::bindOutputs() {
   Operation *terminator = function.getBody().front().getTerminator();
@@ -68,12 +35,12 @@ void Planner::bindOutputs() {
     Value source = tensor;
     while (auto view = source.getDefiningOp<graph::ViewOp>())
       source = view.getX();
-    if (outputBuffers[index] || isOpen(analysis.dims(tensor)) || isOpen(analysis.dims(source)))
+    if (outputBuffers[index] || isOpen(tensor) || isOpen(source))
       continue;
     auto output = plan::OutputOp::create(b, function.getLoc(), index, boundaryName(function.getResAttrsAttr(), index, "output"),
                                          element(tensor), dims(tensor));
     outputBuffers[index] = output;
-    if (!source.getDefiningOp<graph::DispatchOp>() || buffers.contains(source))
+    if (!isa_and_present<graph::DispatchOp, graph::IfOp, graph::LoopOp>(source.getDefiningOp()) || buffers.contains(source))
       continue;
     buffers[source] = source == tensor ? Value(output) : viewOf(output, source, source.getLoc());
     buffers.try_emplace(tensor, output);
@@ -88,15 +55,27 @@ void Planner::copyUnboundOutputs() {
       plan::CopyOp::create(b, terminator->getLoc(), buffers[tensor], output);
 }
 
+/// The buffer that a step writes a tensor to.
+Value Planner::placeOf(Value tensor, Location loc) {
+  Value &place = buffers[tensor];
+  if (!place)
+    place = plan::ArenaOp::create(b, loc, element(tensor), dims(tensor));
+  return place;
+}
+
 LogicalResult Planner::bindResults(graph::DispatchOp dispatch) {
   SmallVector<Value> bindings = llvm::map_to_vector(dispatch.getInputs(), [&](Value input) { return buffers.lookup(input); });
-  for (Value result : dispatch.getResults()) {
-    if (!buffers.contains(result))
-      buffers[result] = plan::ArenaOp::create(b, dispatch.getLoc(), element(result), dims(result));
-    bindings.push_back(buffers[result]);
-  }
+  for (Value result : dispatch.getResults())
+    bindings.push_back(placeOf(result, dispatch.getLoc()));
   plan::DispatchOp::create(b, dispatch.getLoc(), dispatch.getCalleeAttr(), bindings, b.getI64IntegerAttr(dispatch.getNumResults()),
                            dispatch.getSizes(), plan::ScheduleAttr());
+  return success();
+}
+
+LogicalResult Planner::convertBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(convert(&op)))
+      return failure();
   return success();
 }
 
@@ -111,12 +90,20 @@ LogicalResult Planner::convert(Operation *op) {
     buffers.try_emplace(view.getY(), viewOf(buffers.lookup(view.getX()), view.getY(), op->getLoc()));
     return success();
   }
+  if (auto prefix = dyn_cast<graph::PrefixOp>(op)) {
+    buffers[prefix.getY()] = viewOf(buffers.lookup(prefix.getX()), prefix.getY(), op->getLoc());
+    return success();
+  }
   if (auto read = dyn_cast<graph::ReadNumbersOp>(op)) {
     readNumbers(read);
     return success();
   }
   if (auto dispatch = dyn_cast<graph::DispatchOp>(op))
     return bindResults(dispatch);
+  if (auto branch = dyn_cast<graph::IfOp>(op))
+    return convertIf(branch);
+  if (auto loop = dyn_cast<graph::LoopOp>(op))
+    return convertLoop(loop);
   return op->emitError() << op->getName() << " can not run: it is neither a dispatch nor a view";
 }
 
@@ -127,11 +114,17 @@ void Planner::readNumbers(graph::ReadNumbersOp op) {
     graph::DimRange range = analysis.ranges().of(symbol.getValue());
     auto offset = graph::DimExpr::constant(b.getContext(), static_cast<int64_t>(i) * size).attribute();
     plan::ReadScalarOp::create(b, op.getLoc(), source, offset, symbol, b.getDenseI64ArrayAttr({range.lo, range.hi}), plan::ScheduleAttr());
-    unread.erase(symbol.getValue());
   }
   buffers[op.getY()] = source;
+  knowSymbols(op);
+}
+
+void Planner::knowSymbols(Operation *op) {
+  for (StringRef symbol : graph::definedSymbols(op))
+    unread.erase(symbol);
   addChecks();
-  bindOutputs();
+  if (op->getParentOp() == function)
+    bindOutputs();
 }
 
 /// What shape inference could not prove: pairs of sizes that must be equal. Each is checked as soon as its numbers are read.
@@ -164,19 +157,20 @@ LogicalResult Planner::run() {
                                               element(argument), dims(argument));
   if (auto all = function->getAttrOfType<ArrayAttr>(checksAttrName))
     checks = llvm::to_vector(all);
-  function.walk([&](graph::ReadNumbersOp read) {
-    for (StringRef symbol : read.getSymbols().getAsValueRange<StringAttr>())
+  function.walk([&](Operation *op) {
+    for (StringRef symbol : graph::definedSymbols(op))
       unread.insert(symbol);
   });
   addChecks();
   bindOutputs();
-  for (Operation &op : function.getBody().front().without_terminator())
-    if (failed(convert(&op)))
-      return failure();
+  if (failed(convertBlock(function.getBody().front())))
+    return failure();
   copyUnboundOutputs();
   function.erase();
   return success();
 }
+
+namespace {
 
 struct GraphToPlanPass : impl::GraphToPlanPassBase<GraphToPlanPass> {
   using Base::Base;

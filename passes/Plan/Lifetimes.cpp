@@ -29,21 +29,37 @@ void Lifetimes::number(Block &block) {
 
 void Lifetimes::collect(Operation *step) {
   Lifetime time = of(step), start = {time.first, time.first}, end = {time.last, time.last};
-  auto loop = dyn_cast<plan::LoopOp>(step);
-  if (!loop) {
-    for (Value buffer : step->getOperands())
-      use(step, buffer, start);
-    return;
+  if (auto loop = dyn_cast<plan::LoopOp>(step))
+    return collectLoop(loop, time);
+  auto branch = dyn_cast<plan::IfOp>(step);
+  for (Value buffer : step->getOperands())
+    use(step, buffer, branch && buffer != branch.getCondition() ? end : start);
+  for (Region &region : step->getRegions())
+    if (!region.empty())
+      useYields(region.front(), end);
+}
+
+void Lifetimes::useYields(Block &block, Lifetime time) {
+  for (Value buffer : block.getTerminator()->getOperands())
+    use(block.getTerminator(), buffer, time);
+}
+
+void Lifetimes::collectLoop(plan::LoopOp loop, Lifetime time) {
+  Lifetime start = {time.first, time.first}, end = {time.last, time.last};
+  llvm::SmallDenseSet<int64_t> inBlock; // carried values that lie in the block until the end
+  for (auto argument : loop.getBlock().getOps<plan::ArgumentOp>()) {
+    inBlock.insert(argument.getIndex());
+    use(loop.getBlock().front().getTerminator(), argument, time);
   }
   for (Value buffer : loop.getInits())
-    use(step, buffer, start);
-  for (Value buffer : loop.getCarried())
-    use(step, buffer, time);
+    use(loop, buffer, start);
+  for (auto [i, buffer] : llvm::enumerate(loop.getCarried()))
+    use(loop, buffer, inBlock.contains(i) ? end : time);
+  for (Value buffer : loop.getCollected())
+    use(loop, buffer, time);
   if (loop.getCondition())
-    use(step, loop.getCondition(), time);
-  Operation *yield = loop.getBlock().front().getTerminator();
-  for (Value buffer : yield->getOperands())
-    use(yield, buffer, end);
+    use(loop, loop.getCondition(), time);
+  useYields(loop.getBlock().front(), end);
 }
 
 /// `user` uses `buffer` at `time`.

@@ -26,6 +26,8 @@ public:
 private:
   void number(mlir::Block &block);
   void collect(mlir::Operation *step);
+  void collectLoop(plan::LoopOp loop, Lifetime time);
+  void useYields(mlir::Block &block, Lifetime time);
   void use(mlir::Operation *step, mlir::Value buffer, Lifetime time);
 
   uint32_t next = 0;

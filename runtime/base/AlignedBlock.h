@@ -5,12 +5,13 @@
 #include "runtime/base/Status.h"
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <sys/mman.h>
 
 namespace llmc::rt {
 
-/// Uninitialised bytes that only grow. Contents are lost when it grows.
+/// Uninitialised bytes that only grow.
 class AlignedBlock {
 public:
   /// At least the alignment of a cache line and of any arena; never less than `kAlignment`.
@@ -29,7 +30,20 @@ public:
   std::byte *data() const { return bytes; }
   size_t capacity() const { return size; }
 
-  /// Makes sure of `wanted` bytes; allocates only if there are fewer.
+  /// Makes sure of `wanted` bytes and keeps the first `kept`; takes twice what it had, so that growing step by step is cheap.
+  Status grow(size_t kept, size_t wanted) {
+    if (wanted <= size)
+      return {};
+    AlignedBlock larger;
+    LLMC_TRY(larger.reserve(std::max(wanted, 2 * size)));
+    if (kept)
+      std::memcpy(larger.bytes, bytes, kept);
+    std::swap(bytes, larger.bytes);
+    std::swap(size, larger.size);
+    return {};
+  }
+
+  /// Makes sure of `wanted` bytes; allocates only if there are fewer. Contents are lost when it grows.
   Status reserve(size_t wanted) {
     if (wanted <= size)
       return {};

@@ -14,6 +14,7 @@
 //===--------------------------------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/Executor.h"
+#include "runtime/exec/Handover.h"
 #include "runtime/exec/Steps.h"
 #include "runtime/plan/verify/Verify.h"
 #include <algorithm>
@@ -229,36 +230,34 @@ bool Walker::branch(const Program::Step &next) {
   const Program::If &branch = program.ifs[next.index];
   if (!settle())
     return false;
-  uint32_t block = kNone;
-  bool go = decide(block, [&] {
-    uint32_t chosen = branch.blocks[state.addresses[branch.cond][0] != std::byte(0)];
-    if (chosen != kNone)
-      report(enterBlock(chosen), next);
+  uint32_t taken = 0;
+  bool go = decide(taken, [&]() -> uint32_t {
+    uint32_t chosen = state.addresses[branch.cond][0] != std::byte(0);
+    if (branch.blocks[chosen] != kNone)
+      report(enterBlock(branch.blocks[chosen]), next);
     return chosen;
   });
-  return go && (block == kNone || walk(block));
+  if (!go || (branch.blocks[taken] != kNone && !walk(branch.blocks[taken])))
+    return false;
+  if (branch.sizes.size == 0 && branch.results.size == 0)
+    return true;
+  if (!settle())
+    return false;
+  if (isFirst())
+    report(giveBranchResults(state, branch, taken, run.request.outputs), next);
+  return meet();
 }
 
 bool Walker::loop(const Program::Step &next) {
   const Program::Loop &loop = program.loops[next.index];
   if (!settle())
     return false;
-  int64_t trips = state.shape.values[loop.trip];
   for (int64_t trip = 0;; ++trip) {
     uint32_t goesOn = 0;
     bool go = decide(goesOn, [&]() -> uint32_t {
-      for (const Program::Carried &carried : program.carriedOf(loop))
-        if (!report(copyBuffer(state, trip == 0 ? carried.init : carried.yield, carried.out), next))
-          return 0;
-      if (trip >= trips || (loop.cond != kNone && state.addresses[loop.cond][0] == std::byte(0)))
-        return 0;
-      if (uint64_t(trip) >= loop.maxTrip) {
-        report({Code::Data, concat("the loop does not end after ", loop.maxTrip, " trips")}, next);
-        return 0;
-      }
-      if (loop.iteration != kNone)
-        state.shape.symbols[loop.iteration] = trip;
-      return report(enterBlock(loop.block), next);
+      bool hasTrip = false;
+      bool started = report(startTrip(state, loop, trip, run.request.outputs, hasTrip), next);
+      return started && hasTrip && report(enterBlock(loop.block), next) && report(checkCarried(state, loop), next);
     });
     if (!go)
       return false;

@@ -22,7 +22,21 @@ Result<std::byte *> OutputMemory::ensure(size_t size, std::string_view name) {
 
 RunState::RunState(const LoadedBody &body)
     : body(body), program(body.program), shape(body.loaded), addresses(program.buffers.size(), nullptr),
-      pointers(program.bindingBuffers.size(), nullptr), arenas(shape.arenaSizes.size()), late(program.buffers.size()) {}
+      pointers(program.bindingBuffers.size(), nullptr), carriedBytes(program.carriedLists.size()),
+      collectedBytes(program.collectedLists.size()), nextSizes(program.carriedSizes.size()),
+      arenas(shape.arenaSizes.size()), late(program.buffers.size()) {}
+
+Status RunState::reserveLate(uint32_t index, int64_t bytes) {
+  LLMC_TRY(late[index].reserve(std::max<size_t>(1, size_t(bytes))));
+  addresses[index] = late[index].data();
+  return {};
+}
+
+Status RunState::growLate(uint32_t index, int64_t kept, int64_t bytes) {
+  LLMC_TRY(late[index].grow(size_t(kept), std::max<size_t>(1, size_t(bytes))));
+  addresses[index] = late[index].data();
+  return {};
+}
 
 Status RunState::ensureScratch(const Launch &launch) {
   for (AlignedBlock &block : scratch)
@@ -62,8 +76,7 @@ Status RunState::bindBuffer(uint32_t index, std::span<OutputMemory> outputs) {
     return {};
   case BufKind::ARENA:
     if (buffer.isLate()) {
-      LLMC_TRY(late[index].reserve(std::max<size_t>(1, size_t(shape.sizes[index]))));
-      addresses[index] = late[index].data();
+      LLMC_TRY(reserveLate(index, shape.sizes[index]));
     } else {
       std::byte *base = arenas[buffer.arena].data();
       addresses[index] = base ? base + shape.places[index] : nothing;

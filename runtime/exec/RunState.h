@@ -30,6 +30,11 @@ public:
   /// During a run, on one thread while no other runs: what becomes known at `event`.
   Status resolve(uint32_t event, std::span<OutputMemory> outputs);
 
+  /// Memory of `bytes` bytes for a buffer whose size the run makes known; what it held may be lost.
+  Status reserveLate(uint32_t index, int64_t bytes);
+  /// The same, but the first `kept` bytes stay.
+  Status growLate(uint32_t index, int64_t kept, int64_t bytes);
+
   const LoadedBody &body;
   const Program &program;
   ShapeState shape;
@@ -37,6 +42,9 @@ public:
   std::vector<void *> pointers;       // parallel to the program's bindingBuffers
   std::vector<AlignedBlock> scratch;  // per worker
   std::shared_ptr<const Binding> applied;
+  // Of loops: bytes of carried values with a place of their own and of what is collected, per entry of the program's lists; the
+  // sizes of the next trip.
+  std::vector<int64_t> carriedBytes, collectedBytes, nextSizes;
 
 private:
   Status ensureScratch(const Launch &launch);

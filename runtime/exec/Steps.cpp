@@ -65,7 +65,7 @@ Status copyBuffer(const RunState &state, uint32_t from, uint32_t to) {
   int64_t size = state.shape.sizes[from];
   if (size != state.shape.sizes[to])
     return {Code::Data,
-            concat("a carried value changes its size from ", state.shape.sizes[to], " to ", size, " bytes")};
+            concat("a value has ", size, " bytes, its place has ", state.shape.sizes[to])};
   if (state.addresses[from] != state.addresses[to])
     std::memmove(state.addresses[to], state.addresses[from], size_t(size));
   return {};

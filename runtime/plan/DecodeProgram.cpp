@@ -31,7 +31,7 @@ private:
   void decodeIf(const plan::If &branch);
   void decodeLoop(const plan::Loop &loop);
   void decodeReadScalar(const plan::ReadScalar &read);
-  void passArguments(const flatbuffers::Vector<uint32_t> *arguments, uint32_t callee, uint32_t except);
+  void passArguments(const flatbuffers::Vector<uint32_t> *arguments, uint32_t callee, const plan::Loop *loop);
   void decodeBuffers();
   void orderBuffers();
   void orderBlocks();
@@ -86,14 +86,15 @@ void Decoder::decodeNodes(uint32_t block) {
   }
 }
 
-void Decoder::passArguments(const flatbuffers::Vector<uint32_t> *arguments, uint32_t callee, uint32_t except) {
+/// `loop` is null for an If.
+void Decoder::passArguments(const flatbuffers::Vector<uint32_t> *arguments, uint32_t callee, const plan::Loop *loop) {
   Program::Block &block = program.blocks[callee];
   block.parent = current;
   block.entryStep = uint32_t(program.steps.size());
   uint32_t next = 0;
   for (uint32_t i = 0; i < block.symbols.size; ++i) {
     Program::Symbol &symbol = program.symbols[block.symbols.first + i];
-    if (symbol.source == plan::SymbolSource::FRAME_ARGUMENT && i != except)
+    if (symbol.source == plan::SymbolSource::FRAME_ARGUMENT && !(loop && changesInTrips(*loop, i)))
       symbol.argument = exprOf(current, arguments->Get(next++));
   }
   for (uint32_t i = 0; i < block.exprs.size; ++i) {
@@ -122,27 +123,46 @@ void Decoder::decodeDispatch(const plan::Dispatch &dispatch) {
 }
 
 void Decoder::decodeIf(const plan::If &branch) {
-  passArguments(branch.then_arguments(), branch.then_block(), kNone);
+  passArguments(branch.then_arguments(), branch.then_block(), nullptr);
   if (branch.else_block() != kNone)
-    passArguments(branch.else_arguments(), branch.else_block(), kNone);
-  program.ifs.push_back({branch.cond(), {branch.else_block(), branch.then_block()}});
+    passArguments(branch.else_arguments(), branch.else_block(), nullptr);
+  Slice sizes = {uint32_t(program.branchSizes.size()), count(branch.symbols())};
+  uint32_t symbols = program.blocks[current].symbols.first;
+  for (uint32_t j = 0; j < sizes.size; ++j)
+    program.branchSizes.push_back({symbols + branch.symbols()->Get(j),
+                                   {exprOf(branch.else_block(), branch.else_sizes()->Get(j)),
+                                    exprOf(branch.then_block(), branch.then_sizes()->Get(j))}});
+  Slice results = {uint32_t(program.branchResults.size()), count(branch.results())};
+  for (uint32_t k = 0; k < results.size; ++k)
+    program.branchResults.push_back(
+        {branch.results()->Get(k), {branch.else_results()->Get(k), branch.then_results()->Get(k)}});
+  program.ifs.push_back({branch.cond(), {branch.else_block(), branch.then_block()}, sizes, results, kNone});
 }
 
 void Decoder::decodeLoop(const plan::Loop &loop) {
-  passArguments(loop.arguments(), loop.body_block(), loop.iteration());
+  passArguments(loop.arguments(), loop.body_block(), &loop);
+  uint32_t inner = program.blocks[loop.body_block()].symbols.first, outer = program.blocks[current].symbols.first;
   Slice carried = {uint32_t(program.carriedLists.size()), count(loop.carried_out())};
   for (uint32_t k = 0; k < carried.size; ++k)
-    program.carriedLists.push_back(
-        {loop.carried_init()->Get(k), loop.carried_yield()->Get(k), loop.carried_out()->Get(k)});
-  uint32_t symbols = program.blocks[loop.body_block()].symbols.first;
+    program.carriedLists.push_back({loop.carried_init()->Get(k), loop.carried_yield()->Get(k),
+                                    loop.carried_out()->Get(k),
+                                    count(loop.carried_argument()) ? loop.carried_argument()->Get(k) : kNone});
+  Slice sizes = {uint32_t(program.carriedSizes.size()), count(loop.size_arguments())};
+  for (uint32_t j = 0; j < sizes.size; ++j)
+    program.carriedSizes.push_back(
+        {inner + loop.size_arguments()->Get(j), exprOf(current, loop.size_starts()->Get(j)),
+         exprOf(loop.body_block(), loop.size_yields()->Get(j)), outer + loop.size_results()->Get(j)});
+  Slice collected = {uint32_t(program.collectedLists.size()), count(loop.collected_out())};
+  for (uint32_t k = 0; k < collected.size; ++k)
+    program.collectedLists.push_back({loop.collected_yield()->Get(k), loop.collected_out()->Get(k)});
   program.loops.push_back({loop.cond(), exprOf(current, loop.trip()), loop.body_block(),
-                           loop.iteration() == kNone ? kNone : symbols + loop.iteration(), carried, loop.max_trip()});
+                           loop.iteration() == kNone ? kNone : inner + loop.iteration(), carried, sizes, collected,
+                           loop.max_trip(), kNone});
 }
 
 void Decoder::decodeReadScalar(const plan::ReadScalar &read) {
-  Program::Block &block = program.blocks[current];
-  program.reads.push_back({read.src(), exprOf(current, read.offset()), block.symbols.first + read.symbol(), 0});
-  ++block.numReads;
+  uint32_t symbols = program.blocks[current].symbols.first;
+  program.reads.push_back({read.src(), exprOf(current, read.offset()), symbols + read.symbol(), 0});
 }
 
 void Decoder::decodeStep(uint32_t block, const plan::Step &step) {
@@ -278,6 +298,19 @@ Result<Program> decodeProgram(const plan::Plan &plan, const plan::EntryPoint &en
   computeLifetimes(program);
   LLMC_TRY(verifyFlow(program));
   return program;
+}
+
+uint32_t Program::resultEvent(const Step &step) const {
+  switch (step.kind) {
+  case StepKind::If:
+    return ifs[step.index].event;
+  case StepKind::Loop:
+    return loops[step.index].event;
+  case StepKind::ReadScalar:
+    return reads[step.index].event;
+  default:
+    return kNone;
+  }
 }
 
 std::string describeStep(const Program &program, const Program::Step &step) {

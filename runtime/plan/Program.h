@@ -3,8 +3,8 @@
 // All blocks of the body in flat lists; every index is of the whole program, not of its block. Immutable once decoded.
 //
 // Values become known at *events*. Event 0 is loading: what depends on constants alone. Event 1 is binding: what
-// depends on the dims of the inputs. Then each block has an event for its entry, and one for each ReadScalar step in
-// it. An expression, buffer or step belongs to the earliest event at which all that it depends on is known; within a
+// depends on the dims of the inputs. Then each block has an event for its entry, and one for each step in it that gives
+// symbols of the block their values: ReadScalar, and If and Loop with results. An expression, buffer or step belongs to the earliest event at which all that it depends on is known; within a
 // block, events are numbered in the order in which they happen, so "known by now" is a comparison.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
@@ -52,7 +52,7 @@ struct Program {
     int64_t lo, hi;
     const plan::Symbol *spec;
     uint32_t event;
-    uint32_t argument; // expression of the caller that gives a FRAME_ARGUMENT; kNone for a loop's trip number
+    uint32_t argument; // expression of the caller that gives a FRAME_ARGUMENT; kNone for what changes in each trip
   };
 
   struct Buffer {
@@ -97,15 +97,37 @@ struct Program {
   struct If {
     uint32_t cond;
     uint32_t blocks[2]; // else, then; kNone: nothing to do
+    Slice sizes;        // in branchSizes
+    Slice results;      // in branchResults
+    uint32_t event;     // when symbols have their values
+  };
+  struct BranchSize {
+    uint32_t symbol;
+    uint32_t exprs[2]; // of the blocks
+  };
+  struct BranchResult {
+    uint32_t out;
+    uint32_t yields[2]; // of the blocks
   };
   struct Loop {
     uint32_t cond;                   // or kNone
     uint32_t trip, block, iteration; // iteration: symbol or kNone
     Slice carried;                   // in carriedLists
+    Slice sizes;                     // in carriedSizes
+    Slice collected;                 // in collectedLists
     uint64_t maxTrip;
+    uint32_t event; // when symbols have their values
   };
   struct Carried {
     uint32_t init, yield, out;
+    uint32_t argument; // its place during the loop; kNone: out
+    uint32_t place() const { return argument == kNone ? out : argument; }
+  };
+  struct CarriedSize {
+    uint32_t argument, start, yield, result; // symbol of the body, expressions of caller and body, symbol of the caller
+  };
+  struct Collected {
+    uint32_t yield, out;
   };
   struct ReadScalar {
     uint32_t src, offset, symbol, event;
@@ -120,8 +142,7 @@ struct Program {
     Slice exprs, symbols, steps;
     uint32_t parent;
     uint32_t entryStep;  // the step that enters it; kNone for the root
-    uint32_t entryEvent; // the events of its ReadScalar steps follow
-    uint32_t numReads;
+    uint32_t entryEvent; // the events of its steps that give symbols their values follow
   };
 
   /// What becomes known at one event in one block, each list in an order that respects dependencies.
@@ -152,7 +173,11 @@ struct Program {
   std::vector<Fill> fills;
   std::vector<If> ifs;
   std::vector<Loop> loops;
+  std::vector<BranchSize> branchSizes;
+  std::vector<BranchResult> branchResults;
   std::vector<Carried> carriedLists;
+  std::vector<CarriedSize> carriedSizes;
+  std::vector<Collected> collectedLists;
   std::vector<ReadScalar> reads;
   std::vector<Check> checks;
   std::vector<InPlace> inPlace; // sorted
@@ -166,9 +191,23 @@ struct Program {
   std::span<const uint32_t> buffersOf(const Dispatch &dispatch) const {
     return std::span(bindingBuffers).subspan(dispatch.buffers.first, dispatch.buffers.size);
   }
+  std::span<const BranchSize> sizesOf(const If &branch) const {
+    return std::span(branchSizes).subspan(branch.sizes.first, branch.sizes.size);
+  }
+  std::span<const BranchResult> resultsOf(const If &branch) const {
+    return std::span(branchResults).subspan(branch.results.first, branch.results.size);
+  }
   std::span<const Carried> carriedOf(const Loop &loop) const {
     return std::span(carriedLists).subspan(loop.carried.first, loop.carried.size);
   }
+  std::span<const CarriedSize> sizesOf(const Loop &loop) const {
+    return std::span(carriedSizes).subspan(loop.sizes.first, loop.sizes.size);
+  }
+  std::span<const Collected> collectedOf(const Loop &loop) const {
+    return std::span(collectedLists).subspan(loop.collected.first, loop.collected.size);
+  }
+  /// The event at which `step` gives symbols of its block their values; kNone if it gives none.
+  uint32_t resultEvent(const Step &step) const;
 };
 
 /// The program of a verified body. `variants` names the variant in use of each executable. Refuses what verify/ could

@@ -17,6 +17,7 @@ public:
 
 private:
   void numberEvents();
+  bool numberResults(const Program::Step &step, uint32_t next);
   void dateSymbols(Program::Block &block);
   void dateNodes(const Program::Block &block);
   void dateBuffer(Program::Buffer &buffer);
@@ -30,14 +31,35 @@ private:
   uint32_t numEvents = 0;
 };
 
+/// Gives the symbols that `step` defines the event `next`; false if there are none.
+bool EventAssigner::numberResults(const Program::Step &step, uint32_t next) {
+  if (step.kind == StepKind::ReadScalar) {
+    Program::ReadScalar &read = program.reads[step.index];
+    read.event = program.symbols[read.symbol].event = next;
+    return true;
+  }
+  if (step.kind == StepKind::If && program.ifs[step.index].sizes.size) {
+    program.ifs[step.index].event = next;
+    for (const Program::BranchSize &size : program.sizesOf(program.ifs[step.index]))
+      program.symbols[size.symbol].event = next;
+    return true;
+  }
+  if (step.kind == StepKind::Loop && program.loops[step.index].sizes.size) {
+    program.loops[step.index].event = next;
+    for (const Program::CarriedSize &size : program.sizesOf(program.loops[step.index]))
+      program.symbols[size.result].event = next;
+    return true;
+  }
+  return false;
+}
+
 void EventAssigner::numberEvents() {
   uint32_t next = kBindEvent; // the root is entered by binding
   for (uint32_t b : program.blockOrder) {
     Program::Block &block = program.blocks[b];
     block.entryEvent = next++;
     for (const Program::Step &step : program.stepsOf(block))
-      if (step.kind == StepKind::ReadScalar)
-        program.reads[step.index].event = program.symbols[program.reads[step.index].symbol].event = next++;
+      next += numberResults(step, next);
   }
   numEvents = next;
 }
@@ -111,7 +133,9 @@ uint32_t EventAssigner::stepEvent(const Program::Step &step, uint32_t index) con
     const Program::Loop &loop = program.loops[index];
     event = std::max({buffer(loop.cond), node(loop.trip), argumentsEvent(loop.block)});
     for (const Program::Carried &carried : program.carriedOf(loop))
-      event = std::max({event, buffer(carried.init), buffer(carried.out)});
+      event = std::max({event, buffer(carried.init), carried.argument == kNone ? buffer(carried.out) : kLoadEvent});
+    for (const Program::CarriedSize &size : program.sizesOf(loop))
+      event = std::max(event, node(size.start));
     return event;
   }
   case StepKind::ReadScalar:

@@ -28,13 +28,24 @@ template <typename Use> void forEachUse(const Program &program, const Program::S
     break;
   case StepKind::If:
     use(program.ifs[step.index].cond, Access::READ, at, at);
+    for (const Program::BranchResult &result : program.resultsOf(program.ifs[step.index])) {
+      for (uint32_t yield : result.yields)
+        use(yield, Access::READ, end, end);
+      use(result.out, Access::WRITE, end, end);
+    }
     break;
   case StepKind::Loop: {
     const Program::Loop &loop = program.loops[step.index];
     for (const Program::Carried &carried : program.carriedOf(loop)) {
       use(carried.init, Access::READ, at, at);
-      use(carried.out, Access::WRITE, at, end);
+      use(carried.place(), Access::WRITE, at, end);
       use(carried.yield, Access::READ, end, end);
+      if (carried.argument != kNone)
+        use(carried.out, Access::WRITE, end, end);
+    }
+    for (const Program::Collected &collected : program.collectedOf(loop)) {
+      use(collected.yield, Access::READ, end, end);
+      use(collected.out, Access::WRITE, at, end);
     }
     if (loop.cond != kNone) // after the first copies: it may be a carried value
       use(loop.cond, Access::READ, at, end);

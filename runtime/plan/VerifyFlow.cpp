@@ -14,6 +14,7 @@ public:
 private:
   Status verifyBoundary() const;
   Status verifySteps();
+  Status verifyResults(const Program::Step &step, uint32_t before, uint32_t now) const;
   Status verifyViews() const;
   Status verifyWrites() const;
   bool isEmpty(const Program::Buffer &buffer) const {
@@ -54,9 +55,39 @@ Status FlowVerifier::verifySteps() {
       known[s] = now;
       if (step.event > now)
         return fail("used-before-read", describeStep(program, step), " uses a value that is read after it");
-      if (step.kind == Program::StepKind::ReadScalar)
-        now = program.reads[step.index].event;
+      if (uint32_t result = program.resultEvent(step); result != kNone)
+        now = result;
+      LLMC_TRY(verifyResults(step, known[s], now));
     }
+  }
+  return {};
+}
+
+/// What a branch or loop writes in the end has a size that is known then, by event `now`.
+Status FlowVerifier::verifyResults(const Program::Step &step, uint32_t before, uint32_t now) const {
+  auto known = [&](uint32_t buffer) {
+    bool late = program.buffers[buffer].event > now;
+    return late ? fail("used-before-read", describeStep(program, step), " writes buffer ", buffer,
+                       ", whose size is read after it")
+                : Status();
+  };
+  if (step.kind == Program::StepKind::If)
+    for (const Program::BranchResult &result : program.resultsOf(program.ifs[step.index]))
+      LLMC_TRY(known(result.out));
+  if (step.kind != Program::StepKind::Loop)
+    return {};
+  const Program::Loop &loop = program.loops[step.index];
+  for (const Program::Carried &carried : program.carriedOf(loop)) {
+    LLMC_TRY(known(carried.out));
+    if (carried.argument != kNone && program.buffers[carried.argument].event > program.blocks[loop.block].entryEvent)
+      return fail("used-before-read", describeStep(program, step), " carries a value in buffer ", carried.argument,
+                  ", whose size is read after its block is entered");
+  }
+  for (const Program::Collected &collected : program.collectedOf(loop)) {
+    LLMC_TRY(known(collected.out));
+    const Program::Buffer &out = program.buffers[collected.out];
+    if (out.event > before && out.kind != plan::BufKind::ARENA)
+      return fail("loop-collected", "buffer ", collected.out, " can not grow and has no size before the loop");
   }
   return {};
 }

@@ -96,6 +96,11 @@ static std::map<std::string, std::vector<KernelCase>> makeCases() {
       {{{{1, 2, 5, 5}}}, {{1, 2, 3, 3}}, {2, 3, 3, 2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 0, 0, 1}, {}, {{{1, 2, 3, 3}, index}}}};
   cases["reverse_sequence"] = {{{{{2, 5, 3}}, {{2}, index}}, {{2, 5, 3}}, {0, 1}}};
   cases["det"] = {{{{{3, 4, 4}}}, {{3}}, {}, {}, {{{3, 4, 4}, Element::Double}}}};
+  cases["prefix"] = {{{{{3, 4}}}, {{2, 5}}}};
+  cases["non_zero"] = {{{{{3, 4}}}, {{24}, index}, {}, {}, {{{1}, index}}}};
+  for (int64_t sorted : {0, 1})
+    cases["unique"].push_back({{{{6, 2}}}, {{6}, index}, {0, sorted}, {}, {{{6}, index}, {{6}, index}, {{1}, index}}});
+  cases["non_max_suppression"] = {{{{{1, 9, 4}}, {{1, 2, 9}}, {{1}, index}, {{}}, {{}}}, {{54}, index}, {0}, {}, {{{9}, index}, {{1}, index}}}};
   cases["range"] = {{{{{}}, {{}}, {{}}}, {{1000}}}};
   return cases;
 }

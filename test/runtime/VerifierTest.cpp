@@ -194,6 +194,22 @@ const Case kSteps[] = {
        loop.carried_init = {3, 3}, loop.carried_out = {4, 4}, loop.carried_yield = {8, 8};
      }},
     {"loop-iteration", [](PlanT &p) { step(p, 3).body.AsLoop()->iteration = 5; }},
+    {"loop-carried", [](PlanT &p) { step(p, 3).body.AsLoop()->carried_argument = {kNone, kNone}; }},
+    {"loop-carried", [](PlanT &p) { step(p, 3).body.AsLoop()->carried_argument = {6}; }}, // a view
+    {"loop-collected", [](PlanT &p) { step(p, 3).body.AsLoop()->collected_out = {4}; }},
+    {"loop-sizes", [](PlanT &p) { step(p, 3).body.AsLoop()->size_starts = {0}; }},
+    {"loop-sizes",
+     [](PlanT &p) { // the symbol that counts the trips
+       plan::LoopT &loop = *step(p, 3).body.AsLoop();
+       loop.size_arguments = loop.size_starts = loop.size_yields = loop.size_results = {0};
+     }},
+    {"read-symbol",
+     [](PlanT &p) { // the symbol that a step before has read
+       plan::LoopT &loop = *step(p, 3).body.AsLoop();
+       loop.size_arguments = {1}, loop.size_starts = loop.size_yields = loop.size_results = {0};
+     }},
+    {"branch-results", [](PlanT &p) { step(p, 4).body.AsIf()->symbols = {0}; }},
+    {"branch-results", [](PlanT &p) { step(p, 4).body.AsIf()->results = {5}; }},
     {"read-symbol", [](PlanT &p) { step(p, 1).body.AsReadScalar()->symbol = 9; }},
     {"read-symbol", [](PlanT &p) { block(p).steps.erase(block(p).steps.begin() + 1); }},
     {"check-guard", [](PlanT &p) { step(p, 2).body.AsCheck()->guard.reset(); }},

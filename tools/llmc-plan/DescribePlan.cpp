@@ -250,20 +250,56 @@ private:
     if (const plan::Fill *fill = step.body_as_Fill())
       return {{"to", name(fill->dst())}, {"pattern", fill->pattern()}, {"pattern_bytes", fill->pattern_size()}};
     if (const plan::If *branch = step.body_as_If())
-      return {{"cond", name(branch->cond())},
-              {"then", branch->then_block()},
-              {"else", int64_t(int32_t(branch->else_block()))}};
+      return describeIf(*branch, block);
     if (const plan::Loop *loop = step.body_as_Loop())
-      return {{"cond", name(loop->cond())},          {"trips", frame[loop->trip()]},
-              {"max_trips", loop->max_trip()},       {"body", loop->body_block()},
-              {"init", names(loop->carried_init())}, {"yield", names(loop->carried_yield())},
-              {"out", names(loop->carried_out())}};
+      return describeLoop(*loop, block);
     if (const plan::ReadScalar *read = step.body_as_ReadScalar())
       return {{"from", concat(name(read->src()), " + ", frame[read->offset()])},
               {"symbol", body.blocks()->Get(block)->symbols()->Get(read->symbol())->name()->str()}};
     if (const plan::Check *check = step.body_as_Check())
       return {{"guard", guard(*check->guard(), block)}, {"message", check->message()->str()}};
     return Json::object();
+  }
+
+  Json symbols(const Vector<uint32_t> *list, uint32_t block) const {
+    Json result = Json::array();
+    for (uint32_t i = 0; i < count(list); ++i)
+      result.push_back(body.blocks()->Get(block)->symbols()->Get(list->Get(i))->name()->str());
+    return result;
+  }
+
+  /// What few steps have is left out of the others.
+  Json describeIf(const plan::If &branch, uint32_t block) const {
+    Json result = {{"cond", name(branch.cond())},
+                   {"then", branch.then_block()},
+                   {"else", int64_t(int32_t(branch.else_block()))}};
+    if (count(branch.symbols()))
+      result.update({{"symbols", symbols(branch.symbols(), block)},
+                     {"then_sizes", dims(branch.then_sizes(), branch.then_block())},
+                     {"else_sizes", dims(branch.else_sizes(), branch.else_block())}});
+    if (count(branch.results()))
+      result.update({{"results", names(branch.results())},
+                     {"then_results", names(branch.then_results())},
+                     {"else_results", names(branch.else_results())}});
+    return result;
+  }
+
+  Json describeLoop(const plan::Loop &loop, uint32_t block) const {
+    const std::vector<std::string> &frame = frames[block];
+    Json result = {{"cond", name(loop.cond())},          {"trips", frame[loop.trip()]},
+                   {"max_trips", loop.max_trip()},       {"body", loop.body_block()},
+                   {"init", names(loop.carried_init())}, {"yield", names(loop.carried_yield())},
+                   {"out", names(loop.carried_out())}};
+    if (count(loop.carried_argument()))
+      result["argument"] = names(loop.carried_argument());
+    if (count(loop.size_arguments()))
+      result.update({{"sizes", symbols(loop.size_arguments(), loop.body_block())},
+                     {"size_starts", dims(loop.size_starts(), block)},
+                     {"size_yields", dims(loop.size_yields(), loop.body_block())},
+                     {"size_results", symbols(loop.size_results(), block)}});
+    if (count(loop.collected_out()))
+      result.update({{"collected", names(loop.collected_out())}, {"collected_yield", names(loop.collected_yield())}});
+    return result;
   }
 
   const plan::Plan &plan;

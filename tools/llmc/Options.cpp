@@ -60,6 +60,8 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
   app.add_option("--cpu", levels, "CPU levels: native, x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4+vnni+bf16")->delimiter(',');
   app.add_option("--dim", dims, "NAME=VALUE or NAME=LO..HI: the size of a symbolic dim");
   app.add_option("--shape", shapes, "INPUT=1x3x224x224: the sizes of an input; ? leaves one as it is");
+  app.add_option("--max-trips", options.import.maxTrips, "Most trips of a loop whose number of trips is not in the model; a run in which one goes on fails")
+      ->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--stop-after", stopAfter, "Print the IR after a phase: import, graph, dispatch, kernel, plan")
       ->check(CLI::IsMember({"import", "graph", "dispatch", "kernel", "plan"}));
   app.add_option("--print-ir-after", options.printAfter, "Print the IR after a pass, by its flag in llmc-opt");

@@ -53,6 +53,9 @@ Status verifyExprNodes(std::span<const plan::ExprNode> nodes, uint32_t numSymbol
 Status verifyGuard(const plan::Guard &guard, uint32_t numExprs);
 std::span<const plan::ExprNode> exprNodes(const flatbuffers::Vector<const plan::ExprNode *> *vector);
 
+/// Whether symbol `symbol` of the body gets a new value in each trip, and so has no entry in the arguments of the loop.
+bool changesInTrips(const plan::Loop &loop, uint32_t symbol);
+
 /// An error of rule `rule`.
 template <typename... Pieces> Status fail(const char *rule, const Pieces &...pieces) {
   return {Code::InvalidPlan, rule, concat("[", rule, "] ", pieces...)};

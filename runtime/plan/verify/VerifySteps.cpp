@@ -1,6 +1,8 @@
 //===- VerifySteps.cpp - Operands of each step --------------------------------------------------------------------===//
 
 #include "runtime/plan/verify/Verify.h"
+#include <algorithm>
+#include <map>
 #include <set>
 
 namespace llmc::rt {
@@ -8,6 +10,36 @@ namespace {
 
 using plan::BufKind;
 using plan::SymbolSource;
+
+using List = flatbuffers::Vector<uint32_t>;
+
+/// Where a step puts values. It copies their bytes one after the other, so none may overwrite what a later copy reads.
+class Places {
+public:
+  explicit Places(const BodyContext &context) : context(context) {}
+  /// `places` of the values from number `first` on; kNone for none.
+  Status add(const List *places, uint32_t first);
+  /// What is copied to the places of the values from number `first` on.
+  Status check(const List *sources, uint32_t first) const;
+
+private:
+  const BodyContext &context;
+  std::map<uint32_t, uint32_t> owner; // root of a place -> its value
+};
+
+Status Places::add(const List *places, uint32_t first) {
+  for (uint32_t k = 0; k < count(places); ++k)
+    if (places->Get(k) != kNone && !owner.insert({context.bufferRoot[places->Get(k)], first + k}).second)
+      return fail("loop-carried", "two carried values share the bytes of buffer ", places->Get(k));
+  return {};
+}
+
+Status Places::check(const List *sources, uint32_t first) const {
+  for (uint32_t k = 0; k < count(sources); ++k)
+    if (auto place = owner.find(context.bufferRoot[sources->Get(k)]); place != owner.end() && place->second != first + k)
+      return fail("loop-carried", "buffer ", sources->Get(k), " shares the bytes of another carried value");
+  return {};
+}
 
 /// Checks the steps of one block. A step names only buffers, symbols and expressions of its own block.
 class StepVerifier {
@@ -26,15 +58,19 @@ private:
   Status write(uint32_t buffer) const;
   Status expr(uint32_t index) const;
   Status readAs(uint32_t buffer, std::initializer_list<plan::DType> types) const;
-  Status arguments(const flatbuffers::Vector<uint32_t> *list, uint32_t callee, uint32_t except) const;
+  Status arguments(const flatbuffers::Vector<uint32_t> *list, uint32_t callee, const plan::Loop *loop) const;
+  Status define(uint32_t symbol);
 
   Status verifyDispatch(const plan::Dispatch &dispatch, const plan::Step &step) const;
   Status verifyBinding(const plan::Dispatch &dispatch, const plan::Binding &binding, uint32_t i) const;
   Status verifyCopy(const plan::Copy &copy) const;
   Status verifyFill(const plan::Fill &fill) const;
-  Status verifyIf(const plan::If &branch) const;
-  Status verifyLoop(const plan::Loop &loop) const;
+  Status verifyIf(const plan::If &branch);
+  Status verifyBranchResults(const plan::If &branch);
+  Status verifyLoop(const plan::Loop &loop);
   Status verifyCarried(const plan::Loop &loop) const;
+  Status verifyCollected(const plan::Loop &loop) const;
+  Status verifySizes(const plan::Loop &loop);
   Status verifyReadScalar(const plan::ReadScalar &read);
   Status verifyBody(const plan::Step &step);
   Status verifyPoints(const plan::Step &step) const;
@@ -74,11 +110,12 @@ Status StepVerifier::readAs(uint32_t buffer, std::initializer_list<plan::DType> 
               ", not what the step reads");
 }
 
-/// One argument per FRAME_ARGUMENT symbol of the callee, in order, but for symbol `except`.
-Status StepVerifier::arguments(const flatbuffers::Vector<uint32_t> *list, uint32_t callee, uint32_t except) const {
+/// One argument per FRAME_ARGUMENT symbol of the callee, in order, but for those that `loop`, if any, changes in each trip.
+Status StepVerifier::arguments(const flatbuffers::Vector<uint32_t> *list, uint32_t callee, const plan::Loop *loop) const {
   uint32_t expected = 0;
   for (uint32_t i = 0; i < count(blockAt(callee).symbols()); ++i)
-    expected += blockAt(callee).symbols()->Get(i)->source() == SymbolSource::FRAME_ARGUMENT && i != except;
+    expected += blockAt(callee).symbols()->Get(i)->source() == SymbolSource::FRAME_ARGUMENT &&
+                !(loop && changesInTrips(*loop, i));
   if (count(list) != expected)
     return fail("frame-arguments", count(list), " arguments for block ", callee, ", which takes ", expected);
   for (uint32_t i = 0; i < count(list); ++i)
@@ -130,38 +167,102 @@ Status StepVerifier::verifyFill(const plan::Fill &fill) const {
   return write(fill.dst());
 }
 
-Status StepVerifier::verifyIf(const plan::If &branch) const {
-  LLMC_TRY(readAs(branch.cond(), {plan::DType::BOOL}));
-  LLMC_TRY(arguments(branch.then_arguments(), branch.then_block(), kNone));
-  if (branch.else_block() == kNone)
-    return {};
-  return arguments(branch.else_arguments(), branch.else_block(), kNone);
+/// Notes that the step gives READ_STEP symbol `symbol` of this block its value.
+Status StepVerifier::define(uint32_t symbol) {
+  const auto *symbols = blockAt(block).symbols();
+  if (symbol >= count(symbols) || symbols->Get(symbol)->source() != SymbolSource::READ_STEP)
+    return fail("read-symbol", "symbol ", symbol, " of ", count(symbols), " is not for reading into");
+  if (!readSymbols.insert(symbol).second)
+    return fail("read-symbol", "symbol ", symbol, " is read twice");
+  return {};
 }
 
-/// The copies of a carried list come one after the other, so none may overwrite what a later one reads.
+Status StepVerifier::verifyIf(const plan::If &branch) {
+  LLMC_TRY(readAs(branch.cond(), {plan::DType::BOOL}));
+  LLMC_TRY(arguments(branch.then_arguments(), branch.then_block(), nullptr));
+  if (branch.else_block() != kNone)
+    LLMC_TRY(arguments(branch.else_arguments(), branch.else_block(), nullptr));
+  return verifyBranchResults(branch);
+}
+
+Status StepVerifier::verifyBranchResults(const plan::If &branch) {
+  uint32_t sizes = count(branch.symbols()), results = count(branch.results());
+  if (sizes + results != 0 && branch.else_block() == kNone)
+    return fail("branch-results", "no block gives the results if the condition does not hold");
+  if (count(branch.then_sizes()) != sizes || count(branch.else_sizes()) != sizes ||
+      count(branch.then_results()) != results || count(branch.else_results()) != results)
+    return fail("branch-results", "the blocks do not give ", sizes, " sizes and ", results, " buffers");
+  for (uint32_t j = 0; j < sizes; ++j) {
+    LLMC_TRY(define(branch.symbols()->Get(j)));
+    LLMC_TRY(StepVerifier(context, branch.then_block()).expr(branch.then_sizes()->Get(j)));
+    LLMC_TRY(StepVerifier(context, branch.else_block()).expr(branch.else_sizes()->Get(j)));
+  }
+  for (uint32_t k = 0; k < results; ++k) {
+    LLMC_TRY(write(branch.results()->Get(k)));
+    LLMC_TRY(StepVerifier(context, branch.then_block()).read(branch.then_results()->Get(k)));
+    LLMC_TRY(StepVerifier(context, branch.else_block()).read(branch.else_results()->Get(k)));
+  }
+  Places places(context);
+  LLMC_TRY(places.add(branch.results(), 0));
+  LLMC_TRY(places.check(branch.then_results(), 0));
+  return places.check(branch.else_results(), 0);
+}
+
 Status StepVerifier::verifyCarried(const plan::Loop &loop) const {
   uint32_t numCarried = count(loop.carried_out());
   if (count(loop.carried_init()) != numCarried || count(loop.carried_yield()) != numCarried)
     return fail("loop-carried", "lists of ", count(loop.carried_init()), ", ", count(loop.carried_yield()), " and ",
                 numCarried, " buffers");
-  std::set<uint32_t> outs;
+  if (count(loop.carried_argument()) != 0 && count(loop.carried_argument()) != numCarried)
+    return fail("loop-carried", count(loop.carried_argument()), " arguments for ", numCarried, " values");
+  StepVerifier inner(context, loop.body_block());
   for (uint32_t k = 0; k < numCarried; ++k) {
     LLMC_TRY(read(loop.carried_init()->Get(k)));
     LLMC_TRY(write(loop.carried_out()->Get(k)));
-    LLMC_TRY(StepVerifier(context, loop.body_block()).read(loop.carried_yield()->Get(k)));
-    if (!outs.insert(context.bufferRoot[loop.carried_out()->Get(k)]).second)
-      return fail("loop-carried", "two carried values share the bytes of buffer ", loop.carried_out()->Get(k));
-  }
-  for (uint32_t k = 0; k < numCarried; ++k) {
-    uint32_t own = context.bufferRoot[loop.carried_out()->Get(k)];
-    for (uint32_t buffer : {loop.carried_init()->Get(k), loop.carried_yield()->Get(k)})
-      if (uint32_t root = context.bufferRoot[buffer]; root != own && outs.count(root))
-        return fail("loop-carried", "buffer ", buffer, " shares the bytes of another carried value");
+    LLMC_TRY(inner.read(loop.carried_yield()->Get(k)));
+    uint32_t argument = count(loop.carried_argument()) ? loop.carried_argument()->Get(k) : kNone;
+    if (argument == kNone)
+      continue;
+    LLMC_TRY(inner.write(argument));
+    if (bufferAt(argument).kind() != BufKind::ARENA)
+      return fail("loop-carried", "argument ", k, " has no memory of its own");
   }
   return {};
 }
 
-Status StepVerifier::verifyLoop(const plan::Loop &loop) const {
+Status StepVerifier::verifyCollected(const plan::Loop &loop) const {
+  uint32_t numCollected = count(loop.collected_out());
+  if (count(loop.collected_yield()) != numCollected)
+    return fail("loop-collected", "lists of ", count(loop.collected_yield()), " and ", numCollected, " buffers");
+  for (uint32_t k = 0; k < numCollected; ++k) {
+    LLMC_TRY(write(loop.collected_out()->Get(k)));
+    LLMC_TRY(StepVerifier(context, loop.body_block()).read(loop.collected_yield()->Get(k)));
+  }
+  return {};
+}
+
+Status StepVerifier::verifySizes(const plan::Loop &loop) {
+  uint32_t numSizes = count(loop.size_arguments());
+  if (count(loop.size_starts()) != numSizes || count(loop.size_yields()) != numSizes ||
+      count(loop.size_results()) != numSizes)
+    return fail("loop-sizes", "lists of ", numSizes, ", ", count(loop.size_starts()), ", ", count(loop.size_yields()),
+                " and ", count(loop.size_results()), " sizes");
+  const auto *symbols = blockAt(loop.body_block()).symbols();
+  std::set<uint32_t> seen = {loop.iteration()};
+  for (uint32_t j = 0; j < numSizes; ++j) {
+    uint32_t argument = loop.size_arguments()->Get(j);
+    if (argument >= count(symbols) || symbols->Get(argument)->source() != SymbolSource::FRAME_ARGUMENT ||
+        !seen.insert(argument).second)
+      return fail("loop-sizes", "symbol ", argument, " of block ", loop.body_block(),
+                  " is not a frame argument, or given twice");
+    LLMC_TRY(expr(loop.size_starts()->Get(j)));
+    LLMC_TRY(StepVerifier(context, loop.body_block()).expr(loop.size_yields()->Get(j)));
+    LLMC_TRY(define(loop.size_results()->Get(j)));
+  }
+  return {};
+}
+
+Status StepVerifier::verifyLoop(const plan::Loop &loop) {
   if (loop.cond() != kNone)
     LLMC_TRY(readAs(loop.cond(), {plan::DType::BOOL}));
   LLMC_TRY(expr(loop.trip()));
@@ -170,19 +271,23 @@ Status StepVerifier::verifyLoop(const plan::Loop &loop) const {
                                     body.symbols()->Get(loop.iteration())->source() != SymbolSource::FRAME_ARGUMENT))
     return fail("loop-iteration", "symbol ", loop.iteration(), " of block ", loop.body_block(),
                 " is not a frame argument");
-  LLMC_TRY(arguments(loop.arguments(), loop.body_block(), loop.iteration()));
-  return verifyCarried(loop);
+  LLMC_TRY(verifySizes(loop));
+  LLMC_TRY(arguments(loop.arguments(), loop.body_block(), &loop));
+  LLMC_TRY(verifyCarried(loop));
+  LLMC_TRY(verifyCollected(loop));
+  Places places(context);
+  uint32_t numCarried = count(loop.carried_out());
+  LLMC_TRY(places.add(loop.carried_out(), 0));
+  LLMC_TRY(places.add(loop.carried_argument(), 0));
+  LLMC_TRY(places.add(loop.collected_out(), numCarried));
+  LLMC_TRY(places.check(loop.carried_init(), 0)); // what is collected is appended before carried values are copied
+  return places.check(loop.carried_yield(), 0);
 }
 
 Status StepVerifier::verifyReadScalar(const plan::ReadScalar &read) {
   LLMC_TRY(readAs(read.src(), {plan::DType::I32, plan::DType::I64}));
   LLMC_TRY(expr(read.offset()));
-  const auto *symbols = blockAt(block).symbols();
-  if (read.symbol() >= count(symbols) || symbols->Get(read.symbol())->source() != SymbolSource::READ_STEP)
-    return fail("read-symbol", "symbol ", read.symbol(), " of ", count(symbols), " is not for reading into");
-  if (!readSymbols.insert(read.symbol()).second)
-    return fail("read-symbol", "symbol ", read.symbol(), " is read twice");
-  return {};
+  return define(read.symbol());
 }
 
 Status StepVerifier::verifyReads() const {
@@ -249,6 +354,11 @@ Status StepVerifier::verify(const plan::Step &step) {
 }
 
 } // namespace
+
+bool changesInTrips(const plan::Loop &loop, uint32_t symbol) {
+  const List *sizes = loop.size_arguments();
+  return symbol == loop.iteration() || (sizes && std::find(sizes->begin(), sizes->end(), symbol) != sizes->end());
+}
 
 Status verifySteps(BodyContext &context) {
   const auto &blocks = *context.body.blocks();

@@ -43,7 +43,7 @@ plan.entry @blocks symbols {} {
         %at = plan.view %y from <"t * 4"> : f32 [#graph.expr<"1">]
         // CHECK: plan.fill %{{.*}} with -1 of 4
         plan.fill %at with -1 of 4
-      // CHECK-NOT: plan.yield
+        // CHECK-NEXT: plan.yield
       }
       // CHECK: } else {
     } else {

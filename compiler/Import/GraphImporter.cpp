@@ -1,0 +1,129 @@
+// The nodes of a graph -> ops in a block, one converter per node.
+#include "compiler/Import/GraphImporter.h"
+
+#include "compiler/Import/Converters.h"
+
+using namespace mlir;
+
+namespace llmc {
+
+using namespace onnx;
+
+std::string operatorOf(const NodeProto &node) {
+  std::string domain(canonicalDomain(node.domain()));
+  return (domain.empty() ? "" : domain + ".") + node.op_type();
+}
+
+Location GraphImporter::locationOf(std::string_view name) {
+  return NameLoc::get(StringAttr::get(&context, name.empty() ? StringRef("model") : StringRef(name)));
+}
+
+void GraphImporter::report(std::string_view label, const Twine &reason) {
+  emitError(locationOf(label)) << reason;
+  ++problems;
+}
+
+void GraphImporter::addNodes(ImportState &state, const FlatGraph &graph, GraphScope &scope) {
+  for (const TensorProto &initializer : graph.proto->initializer())
+    scope.initializers[initializer.name()] = &initializer;
+  for (const FlatNode &node : graph.nodes)
+    addNode(state, node, scope);
+}
+
+void GraphImporter::addNode(ImportState &state, const FlatNode &node, GraphScope &scope) {
+  auto poisonOutputs = [&] {
+    for (const std::string &output : node.proto->output())
+      scope.poisoned.insert(output);
+  };
+  auto version = node.opsets->find(canonicalDomain(node.proto->domain()));
+  std::string name = operatorOf(*node.proto), what = name;
+  if (version == node.opsets->end()) {
+    report(node.label, what + " is of a domain that the model does not import");
+    return poisonOutputs();
+  }
+  what += " of opset " + std::to_string(version->second);
+  const Converter *converter = findConverter(name, version->second);
+  if (!converter) {
+    report(node.label, what + " is not supported");
+    return poisonOutputs();
+  }
+  SmallVector<Value> inputs;
+  for (const std::string &input : node.proto->input()) {
+    inputs.push_back(input.empty() ? Value() : valueOf(state, scope, input));
+    // What an earlier problem left without a value is not a problem of its own.
+    if (!input.empty() && !inputs.back())
+      return poisonOutputs();
+  }
+  NodeContext nodeContext(state, node, version->second, inputs, [&](const FlatGraph &graph, ArrayRef<Value> values) {
+    return addGraph(state, graph, scope, values, node.label);
+  });
+  converter->convert(nodeContext);
+  std::string problem;
+  ArrayRef<Value> results = nodeContext.finish(problem);
+  if (!problem.empty())
+    report(node.label, what + ": " + problem);
+  if (nodeContext.failed())
+    return poisonOutputs();
+  for (auto [i, output] : llvm::enumerate(node.proto->output())) {
+    if (output.empty())
+      continue;
+    if (i < results.size())
+      scope.values[output] = results[i];
+    else
+      scope.unproduced[output] = node.label + '\0' + what + ": output " + std::to_string(i) + " is not supported";
+  }
+}
+
+/// Imports a graph that is an attribute of a node, at the builder's place. Values of its outputs; nothing after a problem.
+std::optional<SmallVector<Value>> GraphImporter::addGraph(ImportState &state, const FlatGraph &graph, GraphScope &outer,
+                                                          ArrayRef<Value> inputs, StringRef label) {
+  int before = problems;
+  GraphScope scope{&outer, state.builder.getInsertionBlock(), {}, {}, {}, {}};
+  for (auto [input, value] : llvm::zip_equal(graph.proto->input(), inputs))
+    scope.values[input.name()] = value;
+  addNodes(state, graph, scope);
+  SmallVector<Value> outputs;
+  for (const ValueInfoProto &output : graph.proto->output()) {
+    outputs.push_back(valueOf(state, scope, output.name()));
+    if (!outputs.back() && problems == before && !isPoisoned(scope, output.name()))
+      report(label, "nothing defines output '" + output.name() + "' of '" + graph.attribute + "'");
+  }
+  return problems == before && !llvm::is_contained(outputs, Value()) ? std::optional(outputs) : std::nullopt;
+}
+
+bool GraphImporter::isPoisoned(const GraphScope &scope, const std::string &name) {
+  return scope.poisoned.contains(name) || (scope.outer && isPoisoned(*scope.outer, name));
+}
+
+Value GraphImporter::valueOf(ImportState &state, GraphScope &scope, const std::string &name) {
+  if (auto known = scope.values.find(name); known != scope.values.end())
+    return known->second;
+  if (auto missing = scope.unproduced.find(name); missing != scope.unproduced.end() && scope.poisoned.insert(name).second) {
+    auto [label, reason] = StringRef(missing->second).split('\0');
+    report(std::string_view(label), reason);
+  }
+  if (scope.poisoned.contains(name))
+    return {};
+  if (scope.initializers.contains(name))
+    return initializerOf(state, scope, name);
+  return scope.outer ? valueOf(state, *scope.outer, name) : Value();
+}
+
+Value GraphImporter::initializerOf(ImportState &state, GraphScope &scope, const std::string &name) {
+  std::string error;
+  ElementsAttr attribute = constantOf(&context, state.model, *scope.initializers[name], name, error);
+  if (!attribute) {
+    report(name, error);
+    scope.poisoned.insert(name);
+    return {};
+  }
+  OpBuilder::InsertionGuard guard(state.builder); // an inner graph may be the first to use it
+  state.builder.setInsertionPointToEnd(scope.block);
+  auto constant = graph::ConstantOp::create(state.builder, locationOf(name), attribute);
+  graph::ShapeInference shapes(&context, std::nullopt, ValueRange());
+  (void)constant.inferDims(shapes);
+  state.shapes[constant] = shapes.results()[0];
+  return scope.values[name] = constant;
+}
+
+} // namespace llmc
