@@ -10,6 +10,7 @@
 #include "passes/Plan/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Regex.h"
 #include <chrono>
 #include <thread>
 
@@ -36,6 +37,7 @@ private:
   LogicalResult compile();
   LogicalResult phase(StringRef name, llvm::function_ref<LogicalResult()> body);
   LogicalResult importModel();
+  LogicalResult checkPins(ArrayRef<ModelNode> nodes);
   LogicalResult runPasses(Phase phase);
   LogicalResult resolveLevels();
   LogicalResult generateCode();
@@ -70,17 +72,31 @@ LogicalResult Compilation::importModel() {
   if (!model)
     return emitError(UnknownLoc::get(&context)) << error;
   std::vector<ModelNode> nodes;
-  module = importOnnx(context, *model, options.import, &result.fault, options.report ? &nodes : nullptr);
-  if (module && options.report) {
+  module = importOnnx(context, *model, options.import, &result.fault, &nodes);
+  if (!module || failed(checkPins(nodes)))
+    return failure();
+  if (options.report) {
     fates = std::make_unique<NodeFates>(std::move(nodes));
     fates->observe(*module, "import");
   }
-  return success(static_cast<bool>(module));
+  return success();
+}
+
+/// Each pin is for some node; that it may have vanished by the time when devices are assigned is no fault.
+LogicalResult Compilation::checkPins(ArrayRef<ModelNode> nodes) {
+  for (StringRef pin : options.placement.pins) {
+    llvm::Regex pattern(pin.split('=').second);
+    if (llvm::any_of(nodes, [&](const ModelNode &node) { return pattern.match(node.name); }))
+      continue;
+    result.fault = Fault::Options;
+    return emitError(UnknownLoc::get(&context)) << "--pin '" << pin << "': no node of the model has such a name";
+  }
+  return success();
 }
 
 LogicalResult Compilation::runPasses(Phase phase) {
   PassManager passes(&context);
-  addPhase(passes, phase, options.optimisation);
+  addPhase(passes, phase, options.optimisation, options.placement);
   if (!options.printAfter.empty()) {
     context.disableMultithreading();
     auto wanted = [this](Pass *pass, Operation *) { return llvm::is_contained(options.printAfter, pass->getArgument().str()); };
@@ -166,6 +182,7 @@ void Compilation::describe() {
   if (!options.report)
     return;
   describePlan(*module, result.steps, result.buffers);
+  describeDevices(*module, result.segments, result.crossings);
   result.nodes = fates->report(result.steps, result.remarks);
 }
 

@@ -21,6 +21,7 @@ struct CompileOptions {
   ImportOptions import;
   std::vector<std::string> levels = {"native"}; // CPU levels, by name
   int optimisation = 2;                         // 0 to 3
+  Placement placement;                          // none: all on the CPU
   std::optional<Phase> stopAfter;               // text of the IR is the result then
   Emit emit = Emit::Artifact;
   std::vector<std::string> printAfter; // passes after which the IR goes to stderr, by flag
@@ -52,6 +53,8 @@ struct CompileResult {
   // If CompileOptions::report:
   std::vector<StepReport> steps;
   std::vector<BufferReport> buffers;
+  std::vector<SegmentReport> segments;
+  std::vector<CrossingReport> crossings;
   std::vector<NodeReport> nodes;     // of the model, those of functions too, each once
   std::vector<RemarkReport> remarks; // of all passes, in order
   /// Kernels that no generated code exists for.

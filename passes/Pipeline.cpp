@@ -21,7 +21,7 @@ std::optional<Phase> parsePhase(StringRef name) {
 }
 
 /// What the model computes, in the fewest ops: shapes as expressions, constants folded, patterns named, layouts chosen.
-static void addGraphPhase(OpPassManager &functions, int optimisation) {
+static void addGraphPhase(OpPassManager &functions, int optimisation, const Placement &placement) {
   // Twice, because a folded constant can be a shape, and a known shape lets more fold.
   for (int round = 0; round < 2; ++round) {
     functions.addPass(createInferShapesPass());
@@ -43,6 +43,10 @@ static void addGraphPhase(OpPassManager &functions, int optimisation) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   functions.addPass(createInferShapesPass());
+  AssignDevicesPassOptions options;
+  llvm::append_range(options.devices, placement.devices);
+  llvm::append_range(options.pins, placement.pins);
+  functions.addPass(createAssignDevicesPass(options));
 }
 
 /// What each kernel computes.
@@ -59,14 +63,16 @@ static void addDispatchPhase(OpPassManager &passes, int optimisation) {
 /// Where it lies and when it runs.
 static void addPlanPhase(OpPassManager &passes) {
   passes.addPass(createGraphToPlanPass());
+  passes.nest<plan::EntryOp>().addPass(createInsertTransfersPass());
+  passes.nest<plan::EntryOp>().addPass(createScheduleQueuesPass());
   passes.addPass(createPlanInPlacePass());
   passes.nest<plan::EntryOp>().addPass(createPlanMemoryPass());
 }
 
-void addPhase(OpPassManager &passes, Phase phase, int optimisation) {
+void addPhase(OpPassManager &passes, Phase phase, int optimisation, const Placement &placement) {
   switch (phase) {
   case Phase::Graph:
-    return addGraphPhase(passes.nest<func::FuncOp>(), optimisation);
+    return addGraphPhase(passes.nest<func::FuncOp>(), optimisation, placement);
   case Phase::Dispatch:
     return addDispatchPhase(passes, optimisation);
   case Phase::Plan:

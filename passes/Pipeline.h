@@ -11,9 +11,14 @@ namespace llmc {
 enum class Phase { Import, Graph, Dispatch, Kernel, Plan };
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
+/// Devices and pins, as `assign-devices` takes them.
+struct Placement {
+  std::vector<std::string> devices, pins;
+};
+
 /// Passes of a phase; Import and Kernel have none. Optimisation levels: at 0 none is there for speed, 1 adds rewrites of the graph and
 /// kernels of several ops, 2 element-wise fusion; 3 is no different here.
-void addPhase(mlir::OpPassManager &passes, Phase phase, int optimisation);
+void addPhase(mlir::OpPassManager &passes, Phase phase, int optimisation, const Placement &placement = {});
 
 /// The flags of all passes of all phases, in order, each once.
 std::vector<std::string> passNames();

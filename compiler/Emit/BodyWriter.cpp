@@ -150,6 +150,7 @@ void BodyWriter::addBuffer(Frame &frame, plan::BufferOpInterface op) {
   } else if (auto constant = dyn_cast<plan::ConstantOp>(*op)) {
     buffer->kind = plan::BufKind::CONSTANT;
     buffer->index = tables.constants.add(constant);
+    buffer->device = constant.getDevice();
     size = DimExpr::constant(op.getContext(), tables.constants.size(buffer->index));
   } else if (auto arena = dyn_cast<plan::ArenaOp>(*op)) {
     buffer->kind = plan::BufKind::ARENA;

@@ -95,6 +95,7 @@ void PlanWriter::addDevices() {
     auto device = std::make_unique<plan::DeviceT>();
     device->name = source.getName().str();
     device->kind = static_cast<plan::DeviceKind>(source.getKind());
+    device->ordinal = source.getOrdinal();
     device->min_memory = source.getMinMemory();
     result.devices.push_back(std::move(device));
   }

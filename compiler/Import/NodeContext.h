@@ -183,8 +183,6 @@ public:
 private:
   /// The value itself, or read at run time; null if the number of its elements is not known.
   mlir::Value withNumbers(mlir::Value value);
-  /// The elements, if all are numbers at compile time.
-  std::optional<llvm::SmallVector<int64_t>> knownIntegers(mlir::Value value) const;
   mlir::Value readNumbers(mlir::Value value, graph::DimRange range);
   graph::ShapeInference inferenceFor(mlir::ValueRange operands) const;
   llvm::SmallVector<mlir::Value> insert(mlir::OperationState &operation, const graph::ShapeInference &shapes);

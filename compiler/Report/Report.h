@@ -38,6 +38,19 @@ struct BufferReport {
   uint32_t first, last; // times of its first and last use
 };
 
+/// Steps in a row on one queue.
+struct SegmentReport {
+  std::string device;
+  std::vector<std::string> nodes;
+};
+
+/// A tensor that is copied from one device to another.
+struct CrossingReport {
+  std::string tensor, from, to;   // tensor: its type
+  std::vector<std::string> nodes; // that make it; of an input its name
+  std::string size;               // as in BufferReport
+};
+
 /// What a pass did, or did not do and why.
 struct RemarkReport {
   bool isMissed;
@@ -48,6 +61,9 @@ struct RemarkReport {
 
 /// Steps and buffers of the first body of a module in plan form.
 void describePlan(mlir::ModuleOp module, std::vector<StepReport> &steps, std::vector<BufferReport> &buffers);
+
+/// Segments and crossings of the same body.
+void describeDevices(mlir::ModuleOp module, std::vector<SegmentReport> &segments, std::vector<CrossingReport> &crossings);
 
 /// The report of a compilation as JSON text, and as a page that needs nothing else.
 std::string reportJson(const CompileOptions &options, const CompileResult &result);

@@ -35,6 +35,10 @@ Value toJson(const BufferReport &buffer) {
     object["offset"] = *buffer.offset;
   return object;
 }
+Value toJson(const SegmentReport &segment) { return Object{{"device", segment.device}, {"nodes", Array(segment.nodes)}}; }
+Value toJson(const CrossingReport &crossing) {
+  return Object{{"tensor", crossing.tensor}, {"nodes", Array(crossing.nodes)}, {"size", crossing.size}, {"from", crossing.from}, {"to", crossing.to}};
+}
 Value toJson(const RemarkReport &remark) {
   return Object{{"missed", remark.isMissed}, {"pass", remark.pass}, {"name", remark.name}, {"nodes", Array(remark.nodes)}, {"text", remark.text}};
 }
@@ -77,6 +81,8 @@ std::string reportJson(const CompileOptions &options, const CompileResult &resul
                 {"fallbacks", listOf(result.fallbacks())},
                 {"kernels", listOf(result.kernels)},
                 {"steps", listOf(result.steps)},
+                {"segments", listOf(result.segments)},
+                {"crossings", listOf(result.crossings)},
                 {"nodes", listOf(result.nodes)},
                 {"remarks", listOf(result.remarks)}};
   return llvm::formatv("{0:2}\n", Value(std::move(report))).str();

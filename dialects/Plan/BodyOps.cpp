@@ -69,6 +69,14 @@ SmallVector<ArenaAttr> BodyOp::arenaList() {
   return {ArenaAttr::get(getContext(), 0, SpaceEnum::Host, 64)};
 }
 
+int64_t BodyOp::deviceOf(Value buffer) {
+  Operation *root = rootOf(buffer).getDefiningOp();
+  if (auto arena = dyn_cast<ArenaOp>(root))
+    return arenaList()[arena.getArena()].getDevice();
+  auto constant = dyn_cast<ConstantOp>(root);
+  return constant ? constant.getDevice() : getQueues()[0];
+}
+
 LogicalResult BodyOp::verify() {
   int64_t devices = getDevices().size();
   if (devices == 0 || getQueues().empty())
@@ -185,6 +193,11 @@ LogicalResult BodyVerifier::verifyBlock(Block &block, Symbols known) {
       int64_t arenas = body.arenaList().size(), number = arena.getArena();
       if (number < 0 || number >= arenas)
         return op.emitOpError() << "lies in arena " << number << " of " << arenas;
+    }
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      int64_t devices = body.getDevices().size(), number = constant.getDevice();
+      if (number < 0 || number >= devices)
+        return op.emitOpError() << "lies on device " << number << " of " << devices;
     }
     if (failed(verifyInner(op)))
       return failure();

@@ -29,7 +29,8 @@ def Plan_BodyOp : Plan_Op<"body", [HasParent<"EntryOp">, NoTerminator, SingleBlo
   let summary = "One way to run an entry: buffers, and steps in order";
   let description = [{
     The runtime takes the first body, by falling `priority`, whose devices exist and whose `guards` hold. `queues` names the device of
-    each queue, as an index into `devices`. Without `arenas` there is one, in host memory of the first device, aligned to 64 bytes.
+    each queue, as an index into `devices`; the first is the host's, a CPU, which has inputs and outputs in its memory. Without `arenas`
+    there is one, in host memory of the first device, aligned to 64 bytes.
     The pass `plan-memory` leaves `arena_peak` and `arena_bound`, in bytes.
     ```mlir
     plan.entry @main symbols {N = array<i64: 1, 64>} {
@@ -43,8 +44,9 @@ def Plan_BodyOp : Plan_Op<"body", [HasParent<"EntryOp">, NoTerminator, SingleBlo
         %x = plan.input 0 "x" : f32 [#graph.expr<"N">]
         %y = plan.output 0 "y" : f32 [#graph.expr<"N">]
         %g = plan.arena f32 [#graph.expr<"N">] in 1
-        plan.copy %x to %g on <queue = 1, signal = [#plan.point<0, 1>]>
-        plan.copy %g to %y on <wait = [#plan.point<0, 1>]>
+        plan.copy %x to %g on <queue = 1>
+        plan.copy %g to %y on <queue = 1, signal = [#plan.point<0, 1>]>
+        plan.barrier on <wait = [#plan.point<0, 1>]>
       }
     }
     ```
@@ -62,6 +64,8 @@ def Plan_BodyOp : Plan_Op<"body", [HasParent<"EntryOp">, NoTerminator, SingleBlo
   let extraClassDeclaration = [{
     /// The arenas, with the one that is meant where none are given.
     ::llvm::SmallVector<ArenaAttr> arenaList();
+    /// The device, as an index into `devices`, that has the bytes of `buffer`.
+    int64_t deviceOf(::mlir::Value buffer);
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

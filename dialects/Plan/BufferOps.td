@@ -48,13 +48,17 @@ def Plan_StateOp : Plan_BoundaryOp<"state"> {
 def Plan_ConstantOp : Plan_BufferOp<"constant"> {
   let summary = "Bytes of the artifact, in the named encoding";
   let description = [{
-    The value is the tensor; `dense` stores its bytes as they are, other encodings are layouts that kernels read (Packing.h).
+    The value is the tensor; `dense` stores its bytes as they are, other encodings are layouts that kernels read (Packing.h). It lies in
+    the memory of device number `device` of the body, put there once, when the plan is loaded.
     ```mlir
     %w = plan.constant "dense" dense<[1.0, 2.0]> : tensor<2xf32>
     ```
   }];
-  let arguments = (ins ElementsAttr:$value, StrAttr:$encoding);
-  let assemblyFormat = "$encoding $value attr-dict";
+  let arguments = (ins ElementsAttr:$value, StrAttr:$encoding, DefaultValuedAttr<I64Attr, "0">:$device);
+  let assemblyFormat = "$encoding (`on` $device^)? $value attr-dict";
+  let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value, "::mlir::StringAttr":$encoding), [{
+    build($_builder, $_state, value, encoding, $_builder.getI64IntegerAttr(0));
+  }]>];
   let extraClassDeclaration = [{
     ::mlir::Type getElement();
     ::mlir::ArrayAttr getDims();

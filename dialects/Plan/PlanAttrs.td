@@ -24,10 +24,10 @@ class Plan_Attr<string name, string mnemonicText> : AttrDef<Plan_Dialect, name> 
 }
 
 def Plan_DeviceAttr : Plan_Attr<"Device", "device"> {
-  let summary = "A device by the name that the runtime binds; bytes of memory that it must have";
+  let summary = "A device: its name in the plan, its kind, which one of that kind, bytes of memory that it must have";
   let parameters = (ins StringRefParameter<>:$name, EnumParameter<Plan_DeviceKind>:$kind,
-                        DefaultValuedParameter<"int64_t", "0">:$min_memory);
-  let assemblyFormat = "`<` $name `,` $kind (`,` `memory` $min_memory^)? `>`";
+                        DefaultValuedParameter<"int64_t", "0">:$ordinal, DefaultValuedParameter<"int64_t", "0">:$min_memory);
+  let assemblyFormat = "`<` $name `,` $kind (`number` $ordinal^)? (`,` `memory` $min_memory^)? `>`";
 }
 
 def Plan_ArenaAttr : Plan_Attr<"Arena", "arena"> {

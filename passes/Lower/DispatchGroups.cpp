@@ -1,5 +1,6 @@
 // Greedy grouping, in program order: an op joins the group of a producer when one kernel can compute both.
 #include "passes/Lower/DispatchGroups.h"
+#include "passes/Graph/Device.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -109,6 +110,8 @@ private:
   /// Why `op` can not join a group; null if it can.
   const char *obstacleTo(linalg::GenericOp op, size_t index) const {
     const DispatchGroup &group = groups[index];
+    if (deviceOf(op) != deviceOf(group.ops.front()))
+      return "the producer is on another device";
     if (group.ops.size() == mostOps)
       return "the kernel would be too long";
     const char *obstacle = group.kind == DispatchGroup::Kind::Root   ? obstacleToRoot(op, group)

@@ -1,4 +1,5 @@
 // Outlining of dispatch groups.
+#include "passes/Graph/Device.h"
 #include "passes/Graph/ShapeAnalysis.h"
 #include "passes/Lower/DispatchGroups.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -159,7 +160,7 @@ func::FuncOp Outliner::build(const DispatchGroup &group) {
       clonedPrologue(operand, builder, mapping);
     for (Value value : captured)
       clonedPrologue(value, builder, mapping);
-    builder.clone(*op, mapping);
+    builder.clone(*op, mapping)->removeAttr(deviceAttrName);
   }
   func::ReturnOp::create(builder, function.getLoc(), llvm::map_to_vector(outputs, [&](Value output) { return mapping.lookup(output); }));
   return function;
@@ -193,6 +194,7 @@ void Outliner::outline(const DispatchGroup &group) {
                                             llvm::map_to_vector(outputs, [](Value output) { return output.getType(); }),
                                             function.getName(), inputs.getArrayRef(), builder.getArrayAttr(sizes.getArrayRef()),
                                             builder.getArrayAttr(dims));
+  inheritDevice(last, dispatch);
   for (auto [before, after] : llvm::zip_equal(outputs, dispatch.getResults())) {
     analysis.alias(after, before);
     before.replaceAllUsesWith(after);

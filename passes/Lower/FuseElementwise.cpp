@@ -1,4 +1,5 @@
 // Element-wise fusion on linalg, by structure.
+#include "passes/Graph/Device.h"
 #include "passes/Lower/Passes.h"
 #include "passes/Rewrite.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -43,11 +44,17 @@ int64_t bodySize(linalg::GenericOp op) { return op.getBody()->getOperations().si
 const char *obstacleTo(linalg::GenericOp consumer, linalg::GenericOp producer) {
   if (consumer->getBlock() != producer->getBlock())
     return "the consumer is in the block of a branch or loop";
+  if (deviceOf(consumer) != deviceOf(producer))
+    return "the producer is on another device";
   if (isContraction(consumer)) {
     bool permutes = onlyMoves(producer) && producer.getMatchingIndexingMap(producer.getDpsInputOperand(0)).isPermutation();
     return permutes ? nullptr : "a product reads its operands through transposes only";
   }
-  if (consumer.getNumReductionLoops() > 0 && followsRoot(producer))
+  bool reduces = consumer.getNumReductionLoops() > 0;
+  // A reduction of two operands is a matrix product, which rounds once where these ops round twice. Bits do not depend on fusion.
+  if (reduces && producer.getNumDpsInputs() > 1)
+    return "a reduction reads one operand";
+  if (reduces && followsRoot(producer))
     return "the producer is an epilogue";
   if (bodySize(consumer) + bodySize(producer) > mostOps)
     return "the body would be too long";
@@ -101,8 +108,8 @@ struct FoldTransposeIntoContraction final : OpRewritePattern<linalg::GenericOp> 
     AffineMap read = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
     auto contraction = op.getDpsInputs()[0].getDefiningOp<linalg::GenericOp>();
     if (!read.isPermutation() || !contraction || !isContraction(contraction) || !contraction->hasOneUse() ||
-        contraction->getBlock() != op->getBlock())
-      return rewriter.notifyMatchFailure(op, "the operand is not a contraction of one use, of this block, read by a permutation");
+        contraction->getBlock() != op->getBlock() || deviceOf(contraction) != deviceOf(op))
+      return rewriter.notifyMatchFailure(op, "the operand is not a contraction of this block and device, of one use, read by a permutation");
     auto fill = contraction.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
     if (!fill)
       return rewriter.notifyMatchFailure(op, "the contraction does not start from a filled tensor");
@@ -119,6 +126,15 @@ struct FoldTransposeIntoContraction final : OpRewritePattern<linalg::GenericOp> 
   }
 };
 
+/// Patterns of others make ops without the attributes of those they replace.
+struct KeepDevices final : RewriterBase::Listener {
+  void notifyOperationReplaced(Operation *op, ValueRange values) override {
+    for (Value value : values)
+      if (Operation *made = value.getDefiningOp<linalg::GenericOp>())
+        inheritDevice(op, made);
+  }
+};
+
 struct FuseElementwisePass : impl::FuseElementwisePassBase<FuseElementwisePass> {
   using Base::Base;
   void runOnOperation() override {
@@ -126,9 +142,10 @@ struct FuseElementwisePass : impl::FuseElementwisePassBase<FuseElementwisePass> 
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     patterns.add<FoldTransposeIntoContraction, FuseProducer>(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    if (failed(rewriteAll(getOperation(), std::move(patterns),
-                                     GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
-                                         GreedySimplifyRegionLevel::Disabled))))
+    KeepDevices listener;
+    GreedyRewriteConfig config;
+    config.enableFolding(false).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled).setListener(&listener);
+    if (failed(rewriteAll(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     getOperation().walk(reportNotFused);
   }

@@ -1,5 +1,7 @@
 // Graph ops -> linalg on tensors, where generated code exists for them.
+#include "passes/Graph/Device.h"
 #include "passes/Graph/ShapeAnalysis.h"
+#include "passes/Lower/DispatchGroups.h"
 #include "passes/Lower/Passes.h"
 #include "passes/Lower/ScalarBodies.h"
 #include "mlir/IR/IRMapping.h"
@@ -415,7 +417,11 @@ struct GraphToLinalgPass : impl::GraphToLinalgPassBase<GraphToLinalgPass> {
     });
     SmallVector<Operation *> replaced;
     for (Operation *op : ops) {
+      Operation *before = op->getPrevNode();
       Value result = lowering.lower(op);
+      for (Operation *made = op->getPrevNode(); made != before; made = made->getPrevNode())
+        if (needsKernel(made))
+          inheritDevice(op, made);
       if (!result) {
         for (OpOperand &operand : op->getOpOperands())
           operand.set(lowering.now(operand.get()));

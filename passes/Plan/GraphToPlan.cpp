@@ -1,4 +1,5 @@
 // Dispatches on tensors -> steps on buffers.
+#include "passes/Graph/Device.h"
 #include "passes/Plan/Passes.h"
 #include "passes/Plan/Planner.h"
 
@@ -67,8 +68,9 @@ LogicalResult Planner::bindResults(graph::DispatchOp dispatch) {
   SmallVector<Value> bindings = llvm::map_to_vector(dispatch.getInputs(), [&](Value input) { return buffers.lookup(input); });
   for (Value result : dispatch.getResults())
     bindings.push_back(placeOf(result, dispatch.getLoc()));
-  plan::DispatchOp::create(b, dispatch.getLoc(), dispatch.getCalleeAttr(), bindings, b.getI64IntegerAttr(dispatch.getNumResults()),
-                           dispatch.getSizes(), plan::ScheduleAttr());
+  auto step = plan::DispatchOp::create(b, dispatch.getLoc(), dispatch.getCalleeAttr(), bindings,
+                                       b.getI64IntegerAttr(dispatch.getNumResults()), dispatch.getSizes(), plan::ScheduleAttr());
+  inheritDevice(dispatch, step);
   return success();
 }
 
@@ -150,8 +152,10 @@ LogicalResult Planner::run() {
   auto symbols = function->getAttrOfType<DictionaryAttr>(symbolsAttrName);
   auto entry = plan::EntryOp::create(b, function.getLoc(), function.getNameAttr(), symbols ? symbols : b.getDictionaryAttr({}));
   b.setInsertionPointToStart(&entry.getBodies().emplaceBlock());
-  auto cpu = plan::DeviceAttr::get(b.getContext(), "cpu", plan::DeviceKindEnum::Cpu, 0);
-  b.setInsertionPointToStart(&plan::BodyOp::create(b, function.getLoc(), "cpu", cpu).getSteps().front());
+  auto host = function->getAttrOfType<plan::DeviceAttr>(deviceAttrName);
+  if (!host)
+    host = plan::DeviceAttr::get(b.getContext(), "cpu", plan::DeviceKindEnum::Cpu, 0, 0);
+  b.setInsertionPointToStart(&plan::BodyOp::create(b, function.getLoc(), host.getName(), host).getSteps().front());
   for (auto [index, argument] : llvm::enumerate(function.getArguments()))
     buffers[argument] = plan::InputOp::create(b, argument.getLoc(), index, boundaryName(function.getArgAttrsAttr(), index, "input"),
                                               element(argument), dims(argument));

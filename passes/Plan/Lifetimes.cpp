@@ -1,14 +1,18 @@
 // See Lifetimes.h.
 #include "passes/Plan/Lifetimes.h"
+#include "passes/Plan/Accesses.h"
+#include "runtime/plan/QueueOrder.h"
 
 using namespace mlir;
 
 namespace llmc {
 
-Lifetimes::Lifetimes(plan::BodyOp body) {
-  number(body.getSteps().front());
+Lifetimes::Lifetimes(plan::BodyOp body) : top(&body.getSteps().front()) {
+  number(*top);
   for (auto &[step, time] : steps)
     collect(step);
+  if (body.getQueues().size() > 1)
+    extend(body);
 }
 
 void Lifetimes::number(Block &block) {
@@ -70,6 +74,53 @@ void Lifetimes::use(Operation *user, Value buffer, Lifetime time) {
   auto [place, isNew] = used.try_emplace(root, time);
   place->second.first = std::min(place->second.first, time.first);
   place->second.last = std::max(place->second.last, time.last);
+  while (user->getBlock() != top)
+    user = user->getParentOp();
+  users[root].push_back(user);
+}
+
+/// The order that queues, waits and signals give to the steps of the body's own block.
+static QueueOrder orderOf(plan::BodyOp body, ArrayRef<Operation *> steps) {
+  QueueOrder order(body.getQueues().size());
+  llvm::DenseMap<Attribute, uint32_t> signallers; // #plan.point -> step
+  for (auto [number, step] : llvm::enumerate(steps)) {
+    SmallVector<uint32_t> waits;
+    plan::ScheduleAttr schedule = cast<plan::StepOpInterface>(step).getScheduleAttr();
+    if (schedule && schedule.getWait())
+      for (Attribute point : schedule.getWait())
+        waits.push_back(signallers.lookup(point));
+    order.add(queueOf(cast<plan::StepOpInterface>(step)), waits);
+    if (schedule && schedule.getSignal())
+      for (Attribute point : schedule.getSignal())
+        signallers[point] = number;
+  }
+  return order;
+}
+
+void Lifetimes::extend(plan::BodyOp body) {
+  SmallVector<Operation *> list;
+  llvm::DenseMap<Operation *, uint32_t> numbers;
+  for (auto step : body.getSteps().front().getOps<plan::StepOpInterface>()) {
+    numbers[step] = list.size();
+    list.push_back(step);
+  }
+  QueueOrder order = orderOf(body, list);
+  auto arenaOf = [](Value root) { return root.getDefiningOp<plan::ArenaOp>(); };
+  SmallVector<llvm::SmallVector<char>> touched(body.arenaList().size(), llvm::SmallVector<char>(list.size()));
+  for (auto &[root, time] : used)
+    if (auto arena = arenaOf(root))
+      for (Operation *user : users[root])
+        touched[arena.getArena()][numbers[user]] = true;
+  std::vector<ArenaUsers> arenas(touched.size(), ArenaUsers(order, body.getQueues().size()));
+  for (auto [arena, steps] : llvm::zip_equal(arenas, touched))
+    for (auto [number, touches] : llvm::enumerate(steps))
+      if (touches)
+        arena.add(number);
+  for (auto &[root, time] : used)
+    if (auto arena = arenaOf(root))
+      for (Operation *user : users[root])
+        if (uint32_t other = arenas[arena.getArena()].lastUnordered(numbers[user]); other != numbers[user])
+          time.last = std::max(time.last, of(list[other]).last + 1);
 }
 
 } // namespace llmc

@@ -13,7 +13,8 @@ struct Lifetime {
 };
 
 /// Steps are numbered, and uses counted, as runtime/plan/ProgramLifetimes does: it checks what is placed by these lifetimes. A buffer
-/// that a block shares with one around it is in use during the whole step that enters the block: a loop may come back to it.
+/// that a block shares with one around it is in use during the whole step that enters the block: a loop may come back to it. With several
+/// queues a buffer in an arena is in use until all steps that touch the arena are known to come later.
 class Lifetimes {
 public:
   explicit Lifetimes(plan::BodyOp body);
@@ -29,10 +30,13 @@ private:
   void collectLoop(plan::LoopOp loop, Lifetime time);
   void useYields(mlir::Block &block, Lifetime time);
   void use(mlir::Operation *step, mlir::Value buffer, Lifetime time);
+  void extend(plan::BodyOp body);
 
+  mlir::Block *top;
   uint32_t next = 0;
   llvm::MapVector<mlir::Operation *, Lifetime> steps;
   llvm::MapVector<mlir::Value, Lifetime> used;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *>> users; // of the body's own block, that use or enter a use
 };
 
 } // namespace llmc

@@ -4,6 +4,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AssignDevicesPass : Pass<"assign-devices", "::mlir::func::FuncOp"> {
+  let summary = "Say which device computes each op";
+  let description = [{
+    `devices` are NAME=KIND[:N], `pins` NAME=REGEX over the names of ONNX nodes; the last pin that matches a node of an op counts, and
+    the first device gets what no pin names. The host has no attribute: inputs and outputs, views, constants and numbers that are read are
+    its own, and so is control flow, which can not be pinned elsewhere. Runs when patterns are raised: no op is cut.
+    ```mlir
+    %y = graph.relu %x : tensor<4xf32> -> tensor<4xf32> loc("act")
+    // with devices=cpu=cpu,left=sim:0 pins=left=^act$ becomes
+    %y = graph.relu %x {graph.device = #plan.device<"left", sim>} : tensor<4xf32> -> tensor<4xf32> loc("act")
+    ```
+  }];
+  let dependentDialects = ["::llmc::plan::PlanDialect"];
+  let options = [ListOption<"devices", "devices", "std::string", "Devices, as llmc --device takes them">,
+                 ListOption<"pins", "pins", "std::string", "Pins, as llmc --pin takes them">];
+}
+
 def GraphToPlanPass : Pass<"graph-to-plan", "::mlir::ModuleOp"> {
   let summary = "Turn the function of dispatches into an entry of buffers and steps";
   let description = [{
@@ -25,6 +42,49 @@ def GraphToPlanPass : Pass<"graph-to-plan", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::llmc::plan::PlanDialect"];
+}
+
+def InsertTransfersPass : Pass<"insert-transfers", "::llmc::plan::EntryOp"> {
+  let summary = "Give each device its memory, and copies of what others computed";
+  let description = [{
+    A step with a `graph.device` goes to a queue of that device, its results into an arena there. What it reads of another device is
+    copied there before the first use, once for all of its steps, however many; constants lie on each device that reads them. Outputs
+    are copied back. A copy is on the queue of its target, but for copies to the host, which are on that of their source.
+    ```mlir
+    plan.body "cpu" devices [#plan.device<"cpu", cpu>] {
+      %0 = plan.input 0 "x" : f32 [#graph.expr<"4">]
+      %1 = plan.output 0 "y" : f32 [#graph.expr<"4">]
+      plan.dispatch @relu_0(%0, %1) writes 1 scalars [] {graph.device = #plan.device<"left", sim>}
+    }
+    // becomes
+    plan.body "cpu" devices [#plan.device<"cpu", cpu>, #plan.device<"left", sim>] queues [0, 1]
+              arenas [#plan.arena<0, host, align 64>, #plan.arena<1, device, align 64>] {
+      %0 = plan.input 0 "x" : f32 [#graph.expr<"4">]
+      %1 = plan.output 0 "y" : f32 [#graph.expr<"4">]
+      %2 = plan.arena f32 [#graph.expr<"4">] in 1
+      plan.copy %0 to %2 on <queue = 1>
+      %3 = plan.arena f32 [#graph.expr<"4">] in 1
+      plan.dispatch @relu_0(%2, %3) writes 1 scalars [] on <queue = 1>
+      plan.copy %3 to %1 on <queue = 1>
+    }
+    ```
+  }];
+}
+
+def ScheduleQueuesPass : Pass<"schedule-queues", "::llmc::plan::EntryOp"> {
+  let summary = "Order the steps of several queues";
+  let description = [{
+    Steps are sorted by segments: the level of a step is the number of changes of queue on the longest way to it, and a segment is what
+    one queue does at one level. Then a step that touches what a step of another queue touches, one of the two writing, waits for it
+    unless other waits make sure of that.
+    ```mlir
+    plan.dispatch @relu_0(%x, %a) writes 1 scalars []
+    plan.copy %a to %b on <queue = 1>
+    // becomes
+    plan.dispatch @relu_0(%x, %a) writes 1 scalars [] on <signal = [#plan.point<0, 1>]>
+    plan.copy %a to %b on <queue = 1, wait = [#plan.point<0, 1>]>
+    ```
+  }];
 }
 
 def PlanInPlacePass : Pass<"plan-in-place", "::mlir::ModuleOp"> {

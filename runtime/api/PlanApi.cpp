@@ -65,6 +65,7 @@ static Result<LoadOptions> readOptions(const llmc_plan_options *given) {
   result.threads = unsigned(options.threads);
   result.verifyConstants = options.verify_constants != 0;
   result.cpuLevel = options.cpu_level ? options.cpu_level : "";
+  result.deviceProfile = options.device_profile ? options.device_profile : "";
   if (options.shape_cache_size > 0)
     result.shapeCacheSize = size_t(options.shape_cache_size);
   return result;

@@ -125,4 +125,6 @@ llmc_status llmc_session_output_by_name(const llmc_session *session, const char 
   });
 }
 
+int64_t llmc_session_virtual_time(const llmc_session *session) { return session ? session->session.virtualTime() : 0; }
+
 size_t llmc_session_arena_size(const llmc_session *session) { return session ? session->session.arenaBytes() : 0; }

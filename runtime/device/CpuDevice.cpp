@@ -2,6 +2,7 @@
 
 #include "runtime/device/CpuDevice.h"
 #include "kernels/abi/kernel_abi.h"
+#include "runtime/base/AlignedBlock.h"
 #include "runtime/device/CpuFeatures.h"
 #include "runtime/device/ElfImage.h"
 #include "runtime/plan/verify/Verify.h"
@@ -42,5 +43,13 @@ Result<std::unique_ptr<CodeImage>> CpuDevice::load(const PlanFile &file, const p
                                                 file.offsetOf(*variant.code())));
   return std::unique_ptr<CodeImage>(std::make_unique<CpuImage>(std::move(image)));
 }
+
+Result<std::byte *> CpuDevice::allocate(size_t bytes, size_t) {
+  if (std::byte *address = AlignedMemory::allocate(bytes))
+    return address;
+  return Status(Code::OutOfMemory, concat("can not allocate ", bytes, " bytes"));
+}
+
+void CpuDevice::free(std::byte *address, size_t bytes) { AlignedMemory::free(address, bytes); }
 
 } // namespace llmc::rt

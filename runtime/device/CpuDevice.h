@@ -15,6 +15,9 @@ public:
   plan::DeviceKind kind() const override { return plan::DeviceKind::CPU; }
   Status supports(const plan::Variant &variant) const override;
   Result<std::unique_ptr<CodeImage>> load(const PlanFile &file, const plan::Variant &variant) const override;
+  Result<std::byte *> allocate(size_t bytes, size_t alignment) override;
+  void free(std::byte *address, size_t bytes) override;
+  Result<std::unique_ptr<Queue>> makeQueue(size_t capacity) override { return std::unique_ptr<Queue>(); }
 
   TeamPool &teams() const { return *pool; }
   unsigned threads() const { return pool->threads(); }

@@ -1,8 +1,8 @@
 //===- Team.cpp - Threads that walk a plan together ---------------------------------------------------------------===//
 
 #include "runtime/device/Team.h"
+#include "runtime/device/SignalMask.h"
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <map>
 #include <pthread.h>
@@ -19,19 +19,14 @@ static std::chrono::nanoseconds spinTime(unsigned threads, std::chrono::nanoseco
 }
 
 Team::Team(unsigned size) : meeting(size, spinTime(size, 100us)), idleSpin(spinTime(size, 50us)) {
-  // Signals are the application's: none is delivered to a worker.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  NoSignals mask;
   try {
     for (unsigned worker = 1; worker < size; ++worker)
       threads.emplace_back([this, worker] { work(worker); });
   } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     stop();
     throw;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Team::~Team() { stop(); }

@@ -121,6 +121,8 @@ Status bindShape(const LoadedBody &body, std::span<const int64_t> dims, ShapeSta
 /// Of steps whose numbers are not known yet, the answer is yes.
 static bool isParallel(const Program &program, const ShapeState &shape) {
   return std::any_of(program.steps.begin(), program.steps.end(), [&](const Program::Step &step) {
+    if (step.queue != kHostQueue)
+      return false;
     if (step.kind == Program::StepKind::Dispatch)
       return step.event > kBindEvent || participantsOf(shape.launches[step.index], 2) > 1;
     if (step.kind == Program::StepKind::Copy)

@@ -8,12 +8,16 @@
 // numbers that are being written. Decisions are handed over in two alternating slots: while the others still read one,
 // worker 0 can be at most at the next.
 //
+// Steps of other queues are worker 0's too: it hands them over and goes on. Their waits for steps of the host are met by
+// then; where a step of the host waits for another queue, worker 0 waits, and the others for it at the next barrier.
+//
 // A failure is sticky. All workers learn of it at the same barrier, from the bit that the last to arrive publishes, and
 // leave together.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/Executor.h"
+#include "runtime/device/KernelCall.h"
 #include "runtime/exec/Handover.h"
 #include "runtime/exec/Steps.h"
 #include "runtime/plan/verify/Verify.h"
@@ -35,7 +39,8 @@ struct Run {
   unsigned workers;
   std::atomic<bool> failed = false;
   Status status;                    // worker 0's first error outside of kernels
-  std::atomic<uint32_t> faulty = 0; // step whose kernel failed
+  uint32_t stopped = 0;             // the step of that error
+  std::atomic<uint32_t> faulty = kNone; // step whose kernel failed
   uint32_t decisions[2] = {};
 
   Run(const RunRequest &request, Team *team)
@@ -54,6 +59,8 @@ public:
 
 private:
   bool step(const Program::Step &step);
+  bool submit(const Program::Step &step);
+  void await(const Program::Step &step);
   bool profiled(const Program::Step &step);
   bool dispatch(const Program::Step &step);
   bool copy(const Program::Step &step);
@@ -77,6 +84,7 @@ private:
   bool alone() const { return !run.barrier; }
   bool failed() const { return run.failed.load(std::memory_order_relaxed); }
   bool isFirst() const { return worker == 0; }
+  uint32_t numberOf(const Program::Step &step) const { return uint32_t(&step - program.steps.data()); }
 
   enum class Pending { Nothing, Serial, Parallel };
 
@@ -116,8 +124,10 @@ template <typename Decide> bool Walker::decide(uint32_t &decision, Decide decide
 bool Walker::report(Status status, const Program::Step &step) {
   if (status.ok())
     return true;
-  if (run.status.ok())
+  if (run.status.ok()) {
     run.status = std::move(status).in(describeStep(program, step));
+    run.stopped = numberOf(step);
+  }
   run.failed.store(true, std::memory_order_relaxed);
   return false;
 }
@@ -140,14 +150,46 @@ bool Walker::profiled(const Program::Step &next) {
   if (!step(next) || !settle())
     return false;
   if (isFirst()) {
+    if (next.queue != kHostQueue)
+      state.queues[next.queue]->drain();
     unsigned participants =
-        next.kind == StepKind::Dispatch ? participantsOf(state.shape.launches[next.index], run.workers) : 1;
+        next.kind == StepKind::Dispatch && next.queue == kHostQueue ? participantsOf(state.shape.launches[next.index], run.workers) : 1;
     run.request.profile.call(run.request.profile.user, {&program, &next, begin, Clock::now(), participants});
   }
   return true;
 }
 
+bool Walker::submit(const Program::Step &next) {
+  if (next.needsHost && pending == Pending::Parallel && !meet())
+    return false;
+  if (isFirst() && !failed())
+    submitWork(state, next);
+  return true;
+}
+
+void Walker::await(const Program::Step &next) {
+  bool waits = false;
+  for (const Program::Point &point : program.pointsOf(next.waits)) {
+    uint32_t queue = program.signallers[point.semaphore];
+    if (queue == kHostQueue)
+      continue;
+    waits = true;
+    if (!isFirst() || failed())
+      continue;
+    state.semaphores[point.semaphore].wait(point.value);
+    if (state.queues[queue]->hasFailed())
+      run.failed.store(true, std::memory_order_relaxed); // execute() asks the queue why
+  }
+  if (waits && pending == Pending::Nothing)
+    pending = Pending::Serial;
+}
+
 bool Walker::step(const Program::Step &next) {
+  if (isFirst() && run.request.clock)
+    run.request.clock->run(next, state.shape);
+  if (next.queue != kHostQueue)
+    return submit(next);
+  await(next);
   switch (next.kind) {
   case StepKind::Dispatch:
     return dispatch(next);
@@ -176,14 +218,14 @@ bool Walker::dispatch(const Program::Step &next) {
     return false;
   // A fault of another worker in this very launch does not count: each does its part, so that which fault is told does not
   // depend on who was faster.
-  uint32_t position = uint32_t(&next - program.steps.data());
-  bool failedBefore = run.failed.load(std::memory_order_acquire) && run.faulty.load(std::memory_order_relaxed) != position;
+  uint32_t number = numberOf(next);
+  bool failedBefore = run.failed.load(std::memory_order_acquire) && run.faulty.load(std::memory_order_relaxed) != number;
   if (worker >= participants || launch.grid == 0 || failedBefore)
     return true;
   llmc_error &error = run.request.errors[worker];
   WorkRange range = rangeOf(launch.grid, worker, participants);
   if (callKernel(state, next.index, range, worker, error) != LLMC_KERNEL_OK) {
-    run.faulty.store(position, std::memory_order_relaxed);
+    run.faulty.store(number, std::memory_order_relaxed);
     run.failed.store(true, std::memory_order_release);
   }
   return true;
@@ -277,12 +319,30 @@ bool Walker::readScalar(const Program::Step &next) {
   return meet();
 }
 
+/// Of a kernel of the host: the first worker's range is the first in order.
 Status kernelFault(const Run &run) {
-  const Program::Step &step = run.program.steps[run.faulty.load()];
-  for (const llmc_error &error : run.request.errors) // the first worker's range is the first in order
+  for (const llmc_error &error : run.request.errors)
     if (error.code != LLMC_KERNEL_OK)
-      return faultStatus(error).in(describeStep(run.program, step));
+      return faultStatus(error).in(describeStep(run.program, run.program.steps[run.faulty.load()]));
   return {Code::Internal, "a kernel failed without a reason"};
+}
+
+/// Waits for all queues. Of several faults the first in the program counts, whoever was faster.
+Status finish(Run &run) {
+  uint32_t first = run.status.ok() ? run.faulty.load() : run.stopped;
+  const QueueFault *fault = nullptr;
+  for (const std::unique_ptr<Queue> &queue : run.state.queues) {
+    if (!queue)
+      continue;
+    queue->drain();
+    if (queue->fault() && queue->fault()->step < first) {
+      fault = queue->fault();
+      first = fault->step;
+    }
+  }
+  if (fault)
+    return Status(fault->status).in(describeStep(run.program, run.program.steps[first]));
+  return !run.status.ok() ? std::move(run.status) : run.faulty.load() != kNone ? kernelFault(run) : Status();
 }
 
 /// Kernels compute with the default rounding and with denormals, whatever the caller has set; the workers' threads
@@ -302,14 +362,15 @@ Status execute(const RunRequest &request, Team *team) {
   DefaultFloatMode mode;
   Run run(request, team);
   std::fill(request.errors.begin(), request.errors.end(), llmc_error{});
+  run.state.begin();
+  if (request.clock)
+    request.clock->reset();
   auto job = [](void *context, unsigned worker) { Walker(*static_cast<Run *>(context), worker).walk(0); };
   if (team)
     team->run(job, &run);
   else
     job(&run, 0);
-  if (!run.status.ok())
-    return std::move(run.status);
-  return run.failed ? kernelFault(run) : Status();
+  return finish(run);
 }
 
 } // namespace llmc::rt

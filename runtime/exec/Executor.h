@@ -29,6 +29,7 @@ struct RunRequest {
   std::span<llmc_error> errors; // one per worker
   const std::atomic<bool> &cancelled;
   ProfileHook profile;
+  VirtualClock *clock; // may be null
 };
 
 /// Walks the program with the workers of `team`, or with the calling thread alone if that is null. After an error the

@@ -11,15 +11,34 @@ Result<std::shared_ptr<LoadedPlan>> LoadedPlan::load(std::shared_ptr<const PlanF
   if (options.verifyConstants)
     LLMC_TRY(file->verifyConstants());
   std::shared_ptr<LoadedPlan> result(new LoadedPlan(std::move(file), options));
+  if (!options.deviceProfile.empty()) {
+    LLMC_TRY_ASSIGN(result->profile, DeviceProfile::read(options.deviceProfile));
+  }
+  result->makeDevices();
   LLMC_TRY(result->chooseVariants());
   for (const plan::EntryPoint *entry : *result->plan().entries())
     LLMC_TRY(result->loadEntry(*entry, options.shapeCacheSize));
   // Only now, with all of the plan verified, is code made executable.
   LLMC_TRY(result->loadImages());
   for (const auto &entry : result->loadedEntries)
-    for (const auto &body : entry->bodies)
+    for (const auto &body : entry->bodies) {
       LLMC_TRY(result->bindCode(*body));
+      LLMC_TRY(result->bindConstants(*body));
+    }
   return result;
+}
+
+void LoadedPlan::makeDevices() {
+  for (const plan::Device *device : *plan().devices()) {
+    Device *made = device->kind() == plan::DeviceKind::CPU ? &cpu : nullptr;
+    if (device->kind() == plan::DeviceKind::SIM) {
+      std::string name = concat("'", text(device->name()), "' (sim:", device->ordinal(), ")");
+      int64_t memory = profile.of(plan::DeviceKind::SIM, device->ordinal()).memoryBytes;
+      simulated.push_back(std::make_unique<SimDevice>(std::move(name), memory, cpu));
+      made = simulated.back().get();
+    }
+    devices.push_back(made);
+  }
 }
 
 /// Keeps `list` in falling order of priority; among equals, earlier ones first.
@@ -93,18 +112,22 @@ Status LoadedPlan::loadImages() {
   return {};
 }
 
-/// This runtime runs bodies of one queue on the CPU.
-static bool isRunnable(const plan::Plan &plan, const plan::Body &body) {
-  return body.queues()->size() == 1 && body.semaphores() == 0 &&
-         std::all_of(body.devices()->begin(), body.devices()->end(),
-                     [&](uint32_t device) { return plan.devices()->Get(device)->kind() == plan::DeviceKind::CPU; });
+/// All its devices are there, and the host has one queue.
+bool LoadedPlan::isRunnable(const plan::Body &body) const {
+  for (uint32_t device : *body.devices())
+    if (!devices[device])
+      return false;
+  for (uint32_t i = 1; i < body.queues()->size(); ++i)
+    if (devices[body.devices()->Get(body.queues()->Get(i)->device())] == &cpu)
+      return false;
+  return true;
 }
 
 Status LoadedPlan::loadEntry(const plan::EntryPoint &spec, size_t cacheSize) {
   loadedEntries.push_back(std::make_unique<LoadedEntry>(spec, cacheSize));
   std::vector<const plan::Body *> bodies;
   for (const plan::Body *body : *spec.bodies())
-    if (isRunnable(plan(), *body))
+    if (isRunnable(*body))
       insertByPriority(bodies, body);
   for (const plan::Body *body : bodies)
     if (Status status = loadBody(spec, *body, *loadedEntries.back()); !status.ok())
@@ -118,6 +141,8 @@ Status LoadedPlan::loadEntry(const plan::EntryPoint &spec, size_t cacheSize) {
 Status LoadedPlan::loadBody(const plan::EntryPoint &spec, const plan::Body &body, LoadedEntry &entry) {
   LLMC_TRY_ASSIGN(Program program, decodeProgram(plan(), spec, body, variants));
   auto loaded = std::make_unique<LoadedBody>(std::move(program));
+  for (uint32_t device : *body.devices())
+    loaded->devices.push_back(devices[device]);
   LLMC_TRY(resolveEvent(loaded->program, kLoadEvent, loaded->loaded, &loaded->loadErrors));
   if (loaded->program.placementEvent == kLoadEvent)
     LLMC_TRY(placeBuffers(loaded->program, loaded->loaded, loaded->loadErrors));
@@ -132,13 +157,49 @@ Status LoadedPlan::bindCode(LoadedBody &body) const {
     auto code = images[dispatch.executable]->entry(variant->entries()->Get(dispatch.exportIndex)->entry());
     if (!code.ok())
       return std::move(code).status().in(concat("export '", text(dispatch.exported->name()), "'"));
-    body.kernels.push_back(reinterpret_cast<llmc_kernel>(const_cast<void *>(*code)));
+    body.kernels.push_back(*code);
   }
+  return {};
+}
+
+/// The host reads constants where the file is mapped; other devices get a copy.
+Result<const std::byte *> LoadedPlan::placeConstant(uint32_t index, Device &device) {
+  std::span<const std::byte> bytes = file->bytesOf(*plan().constants()->Get(index)->data());
+  if (&device == &cpu)
+    return bytes.data();
+  DeviceBlock &block = placed[{index, &device}];
+  if (!block.data()) {
+    LLMC_TRY(block.reserve(device, std::max<size_t>(1, bytes.size()), kMaxAlignment));
+    LLMC_TRY_ASSIGN(std::unique_ptr<Queue> queue, device.makeQueue(1));
+    queue->copy(0, {&device, block.data()}, {&cpu, const_cast<std::byte *>(bytes.data())}, bytes.size());
+    queue->drain();
+    if (queue->fault())
+      return queue->fault()->status;
+  }
+  return static_cast<const std::byte *>(block.data());
+}
+
+Status LoadedPlan::bindConstants(LoadedBody &body) {
   body.constants.assign(body.program.buffers.size(), nullptr);
   for (size_t i = 0; i < body.constants.size(); ++i)
-    if (const Program::Buffer &buffer = body.program.buffers[i]; buffer.kind == plan::BufKind::CONSTANT)
-      body.constants[i] = file->bytesOf(*plan().constants()->Get(buffer.index)->data()).data();
+    if (const Program::Buffer &buffer = body.program.buffers[i]; buffer.kind == plan::BufKind::CONSTANT) {
+      auto address = placeConstant(buffer.index, *body.devices[buffer.device]);
+      if (!address.ok())
+        return std::move(address).status().in(concat("constant '", text(plan().constants()->Get(buffer.index)->name()), "'"));
+      body.constants[i] = *address;
+    }
   return {};
+}
+
+std::unique_ptr<VirtualClock> LoadedPlan::makeClock(const LoadedBody &body) const {
+  if (!profile.isGiven())
+    return nullptr;
+  std::vector<DeviceCosts> costs;
+  for (const plan::Queue *queue : *body.program.body->queues()) {
+    const plan::Device *device = plan().devices()->Get(body.program.body->devices()->Get(queue->device()));
+    costs.push_back(profile.of(device->kind(), device->ordinal()));
+  }
+  return std::make_unique<VirtualClock>(body.program, std::move(costs));
 }
 
 } // namespace llmc::rt

@@ -7,8 +7,9 @@
 #define LLMC_RUNTIME_EXEC_LOADEDPLAN_H
 
 #include "kernels/abi/kernel_abi.h"
-#include "runtime/device/CpuDevice.h"
-#include "runtime/plan/ShapeState.h"
+#include "runtime/device/DeviceProfile.h"
+#include "runtime/device/SimDevice.h"
+#include "runtime/exec/VirtualClock.h"
 #include <list>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,7 @@ namespace llmc::rt {
 struct LoadOptions {
   unsigned threads = 0; // per run; 0: all processors
   std::string cpuLevel; // empty: the best that fits
+  std::string deviceProfile; // a file; empty: none
   bool verifyConstants = false;
   size_t shapeCacheSize = 64; // bindings kept per entry
 };
@@ -28,8 +30,9 @@ struct LoadedBody {
   Program program;
   ShapeState loaded; // with what constants determine
   std::vector<BlockError> loadErrors;
-  std::vector<llmc_kernel> kernels;         // per dispatch
-  std::vector<const std::byte *> constants; // per buffer; null for those of other kinds
+  std::vector<Device *> devices;            // of the body
+  std::vector<const void *> kernels;        // per dispatch
+  std::vector<const std::byte *> constants; // per buffer, an address of its device; null for those of other kinds
 };
 
 /// A body with all numbers that follow from the dims of the inputs. Immutable and shared.
@@ -67,6 +70,8 @@ public:
 
   const plan::Plan &plan() const { return file->plan(); }
   const CpuDevice &device() const { return cpu; }
+  /// Of the devices of the body's queues, if a profile was given.
+  std::unique_ptr<VirtualClock> makeClock(const LoadedBody &body) const;
   /// The level of the code in use; empty if the plan has no code.
   const std::string &cpuLevel() const { return level; }
   std::span<const std::unique_ptr<LoadedEntry>> entries() const { return loadedEntries; }
@@ -74,14 +79,22 @@ public:
 private:
   LoadedPlan(std::shared_ptr<const PlanFile> file, const LoadOptions &options)
       : file(std::move(file)), cpu(options.threads, options.cpuLevel) {}
+  void makeDevices();
+  bool isRunnable(const plan::Body &body) const;
   Status chooseVariants();
   Status loadImages();
   Status loadEntry(const plan::EntryPoint &spec, size_t cacheSize);
   Status loadBody(const plan::EntryPoint &spec, const plan::Body &body, LoadedEntry &entry);
   Status bindCode(LoadedBody &body) const;
+  Status bindConstants(LoadedBody &body);
+  Result<const std::byte *> placeConstant(uint32_t index, Device &device);
 
   std::shared_ptr<const PlanFile> file;
   CpuDevice cpu;
+  DeviceProfile profile;
+  std::vector<std::unique_ptr<SimDevice>> simulated;
+  std::vector<Device *> devices; // per device of the plan; null for those that are not there
+  std::map<std::pair<uint32_t, Device *>, DeviceBlock> placed; // constants in the memory of devices
   std::string level;
   std::vector<uint32_t> variants;                 // per executable
   std::vector<std::unique_ptr<CodeImage>> images; // per executable; null for those of other devices

@@ -22,26 +22,51 @@ Result<std::byte *> OutputMemory::ensure(size_t size, std::string_view name) {
 
 RunState::RunState(const LoadedBody &body)
     : body(body), program(body.program), shape(body.loaded), addresses(program.buffers.size(), nullptr),
-      pointers(program.bindingBuffers.size(), nullptr), carriedBytes(program.carriedLists.size()),
-      collectedBytes(program.collectedLists.size()), nextSizes(program.carriedSizes.size()),
-      arenas(shape.arenaSizes.size()), late(program.buffers.size()) {}
+      pointers(program.bindingBuffers.size(), nullptr), semaphores(program.signallers.size()),
+      carriedBytes(program.carriedLists.size()), collectedBytes(program.collectedLists.size()),
+      nextSizes(program.carriedSizes.size()), arenas(shape.arenaSizes.size()), late(program.buffers.size()) {}
 
 Status RunState::reserveLate(uint32_t index, int64_t bytes) {
-  LLMC_TRY(late[index].reserve(std::max<size_t>(1, size_t(bytes))));
+  const Program::Buffer &buffer = program.buffers[index];
+  LLMC_TRY(late[index].reserve(*body.devices[buffer.device], std::max<size_t>(1, size_t(bytes)), alignmentOf(buffer)));
   addresses[index] = late[index].data();
   return {};
 }
 
 Status RunState::growLate(uint32_t index, int64_t kept, int64_t bytes) {
-  LLMC_TRY(late[index].grow(size_t(kept), std::max<size_t>(1, size_t(bytes))));
+  const Program::Buffer &buffer = program.buffers[index];
+  LLMC_TRY(late[index].grow(*body.devices[buffer.device], size_t(kept), std::max<size_t>(1, size_t(bytes)), alignmentOf(buffer)));
   addresses[index] = late[index].data();
   return {};
 }
 
-Status RunState::ensureScratch(const Launch &launch) {
+size_t RunState::alignmentOf(const Program::Buffer &buffer) const { return program.body->arenas()->Get(buffer.arena)->alignment(); }
+
+/// Each step is one call with its waits and signals; each arena is discarded once.
+Status RunState::makeQueues() {
+  if (!queues.empty())
+    return {};
+  std::vector<size_t> calls(count(program.body->queues()), arenas.size());
+  for (const Program::Step &step : program.steps)
+    calls[step.queue] += 1 + step.waits.size + step.signals.size;
+  std::vector<std::unique_ptr<Queue>> made;
+  for (uint32_t i = 0; i < calls.size(); ++i) {
+    LLMC_TRY_ASSIGN(std::unique_ptr<Queue> queue, body.devices[program.deviceOfQueue(i)]->makeQueue(calls[i]));
+    made.push_back(std::move(queue));
+  }
+  queues = std::move(made);
+  return {};
+}
+
+/// For the threads of the host, or for the queue that runs it.
+Status RunState::ensureScratch(size_t dispatch) {
+  int64_t bytes = shape.launches[dispatch].scratch;
+  if (bytes == 0)
+    return {};
+  if (Queue *queue = queues[program.dispatches[dispatch].queue].get())
+    return queue->reserveScratch(size_t(bytes));
   for (AlignedBlock &block : scratch)
-    if (launch.scratch > 0)
-      LLMC_TRY(block.reserve(size_t(launch.scratch)));
+    LLMC_TRY(block.reserve(size_t(bytes)));
   return {};
 }
 
@@ -51,12 +76,30 @@ Status RunState::apply(std::shared_ptr<const Binding> binding, unsigned workers)
   applied = nullptr; // until all of it is there
   shape = binding->shape;
   scratch.resize(workers);
-  for (size_t i = 0; i < arenas.size(); ++i)
-    LLMC_TRY(arenas[i].reserve(size_t(shape.arenaSizes[i])));
-  for (const Launch &launch : shape.launches)
-    LLMC_TRY(ensureScratch(launch));
+  LLMC_TRY(makeQueues());
+  for (uint32_t i = 0; i < arenas.size(); ++i) {
+    const plan::Arena *arena = program.body->arenas()->Get(i);
+    bool isHost = arena->device() == program.deviceOfQueue(kHostQueue);
+    size_t size = std::max<size_t>(size_t(shape.arenaSizes[i]), isHost ? 0 : 1); // empty buffers of devices have an address, too
+    LLMC_TRY(arenas[i].reserve(*body.devices[arena->device()], size, arena->alignment()));
+  }
+  for (size_t i = 0; i < shape.launches.size(); ++i)
+    LLMC_TRY(ensureScratch(i));
   applied = std::move(binding);
   return {};
+}
+
+void RunState::begin() {
+  for (Semaphore &semaphore : semaphores)
+    semaphore.reset();
+  for (uint32_t q = 0; q < queues.size(); ++q) {
+    if (!queues[q])
+      continue;
+    queues[q]->begin();
+    for (uint32_t i = 0; i < arenas.size(); ++i)
+      if (arenas[i].data() && program.body->arenas()->Get(i)->device() == program.deviceOfQueue(q))
+        queues[q]->discard(arenas[i].data(), arenas[i].capacity());
+  }
 }
 
 Status RunState::bindOutput(uint32_t index, std::span<OutputMemory> outputs) {
@@ -117,7 +160,7 @@ Status RunState::resolve(uint32_t event, std::span<OutputMemory> outputs) {
       if (step.kind != Program::StepKind::Dispatch)
         continue;
       bindPointers(program.dispatches[step.index]);
-      LLMC_TRY(ensureScratch(shape.launches[step.index]));
+      LLMC_TRY(ensureScratch(step.index));
     }
   }
   return {};

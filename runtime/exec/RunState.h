@@ -27,6 +27,8 @@ public:
   Status apply(std::shared_ptr<const Binding> binding, unsigned workers);
   /// Addresses of everything whose place is known before the run.
   Status bindAddresses(std::span<const std::byte *const> inputs, std::span<OutputMemory> outputs);
+  /// Starts a run on the queues of devices: nothing is signalled, and what arenas hold is forgotten.
+  void begin();
   /// During a run, on one thread while no other runs: what becomes known at `event`.
   Status resolve(uint32_t event, std::span<OutputMemory> outputs);
 
@@ -41,19 +43,23 @@ public:
   std::vector<std::byte *> addresses; // per buffer
   std::vector<void *> pointers;       // parallel to the program's bindingBuffers
   std::vector<AlignedBlock> scratch;  // per worker
+  std::vector<std::unique_ptr<Queue>> queues; // of devices; null for the host's
+  std::vector<Semaphore> semaphores;
   std::shared_ptr<const Binding> applied;
   // Of loops: bytes of carried values with a place of their own and of what is collected, per entry of the program's lists; the
   // sizes of the next trip.
   std::vector<int64_t> carriedBytes, collectedBytes, nextSizes;
 
 private:
-  Status ensureScratch(const Launch &launch);
+  Status makeQueues();
+  Status ensureScratch(size_t dispatch);
   Status bindBuffer(uint32_t index, std::span<OutputMemory> outputs);
   Status bindOutput(uint32_t index, std::span<OutputMemory> outputs);
   void bindPointers(const Program::Dispatch &dispatch);
+  size_t alignmentOf(const Program::Buffer &arenaBuffer) const;
 
-  std::vector<AlignedBlock> arenas;
-  std::vector<AlignedBlock> late; // per buffer; empty for all but late ones in arenas
+  std::vector<DeviceBlock> arenas;
+  std::vector<DeviceBlock> late; // per buffer; empty for all but late ones in arenas
 };
 
 } // namespace llmc::rt

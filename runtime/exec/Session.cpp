@@ -23,6 +23,7 @@ Session::Session(std::shared_ptr<LoadedPlan> loaded, uint32_t entryIndex)
     outputShapes.emplace_back(count(entry.spec.outputs()->Get(i)->dims()), -1);
   outputBytes.resize(outputs.size());
   states.resize(entry.bodies.size());
+  clocks.resize(entry.bodies.size());
   errors.resize(plan->device().threads());
 }
 
@@ -103,9 +104,12 @@ Status Session::bindInputs() {
   LLMC_TRY_ASSIGN(binding, entry.bind(dims));
   for (size_t i = 0; i < states.size(); ++i)
     if (entry.bodies[i].get() == binding->body) {
-      if (!states[i])
+      if (!states[i]) {
         states[i] = std::make_unique<RunState>(*binding->body);
+        clocks[i] = plan->makeClock(*binding->body);
+      }
       state = states[i].get();
+      clock = clocks[i].get();
     }
   dimsChanged = false;
   memoryChanged = true;
@@ -131,7 +135,7 @@ Status Session::run() {
     LLMC_TRY_ASSIGN(lease, plan->device().teams().acquire());
   }
   cancelled.store(false, std::memory_order_relaxed);
-  LLMC_TRY(execute({*state, outputs, *binding, errors, cancelled, profile}, lease.team()));
+  LLMC_TRY(execute({*state, outputs, *binding, errors, cancelled, profile, clock}, lease.team()));
   describeOutputs(true);
   return {};
 }

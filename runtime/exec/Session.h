@@ -29,6 +29,8 @@ public:
   const LoadedPlan &loadedPlan() const { return *plan; }
   /// Bytes that the session holds for arenas, for the body last run.
   size_t arenaBytes() const;
+  /// What the last run would take on the devices of the profile that the plan was loaded with; 0 without one.
+  int64_t virtualTime() const { return clock ? clock->now() : 0; }
 
 private:
   Status bindInputs();
@@ -46,7 +48,9 @@ private:
   std::vector<std::span<const std::byte>> outputBytes;
   std::vector<std::unique_ptr<RunState>> states; // per body, once it is used
   std::shared_ptr<const Binding> binding;
-  RunState *state = nullptr; // of the binding's body
+  std::vector<std::unique_ptr<VirtualClock>> clocks; // per body, once it is used; null without a profile
+  RunState *state = nullptr;                         // of the binding's body
+  VirtualClock *clock = nullptr;                     // the same
   bool dimsChanged = true, memoryChanged = true;
   std::vector<llmc_error> errors;
   std::atomic<bool> cancelled = false;

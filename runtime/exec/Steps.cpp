@@ -1,52 +1,48 @@
 //===- Steps.cpp - What one worker does of one step ---------------------------------------------------------------===//
 
 #include "runtime/exec/Steps.h"
+#include "runtime/device/KernelCall.h"
 #include "runtime/plan/verify/Verify.h"
 #include <cstring>
 
 namespace llmc::rt {
 
-// The sanitizer's check of function types reads in front of what is called, where a mapped kernel may have nothing.
-#ifdef __clang__
-__attribute__((no_sanitize("function")))
-#endif
 int32_t callKernel(RunState &state, uint32_t index, WorkRange range, unsigned worker, llmc_error &error) {
   const Program::Dispatch &dispatch = state.program.dispatches[index];
   void *scratch = state.shape.launches[index].scratch > 0 ? state.scratch[worker].data() : nullptr;
-  error = {LLMC_KERNEL_OK, -1, -1, 0};
   llmc_args args = {state.pointers.data() + dispatch.buffers.first, state.shape.scalars.data() + dispatch.scalars.first,
                     &error, nullptr};
-  int32_t code = state.body.kernels[index](&args, range.begin, range.end, scratch);
-  error.code = code;
-  return code;
+  return callCode(state.body.kernels[index], args, range.begin, range.end, scratch);
 }
 
-Status faultStatus(const llmc_error &error) {
-  const char *what = "unknown fault";
-  switch (error.code) {
-  case LLMC_KERNEL_INDEX_OUT_OF_RANGE:
-    what = "index out of range";
+void submitWork(RunState &state, const Program::Step &step) {
+  const Program &program = state.program;
+  Queue &queue = *state.queues[step.queue];
+  uint32_t number = uint32_t(&step - program.steps.data());
+  for (const Program::Point &point : program.pointsOf(step.waits))
+    if (program.signallers[point.semaphore] != kHostQueue) // whose steps have ended when they are passed
+      queue.wait(state.semaphores[point.semaphore], point.value);
+  switch (step.kind) {
+  case Program::StepKind::Dispatch: {
+    const Program::Dispatch &dispatch = program.dispatches[step.index];
+    queue.launch(number, {state.body.kernels[step.index], std::span(state.pointers).subspan(dispatch.buffers.first, dispatch.buffers.size),
+                          state.shape.scalars.data() + dispatch.scalars.first, state.shape.launches[step.index].grid});
     break;
-  case LLMC_KERNEL_BAD_SHAPE:
-    what = "bad shape in data";
-    break;
-  case LLMC_KERNEL_DIVISION_BY_ZERO:
-    what = "integer division by zero";
-    break;
-  case LLMC_KERNEL_UNSUPPORTED:
-    return {Code::Internal, "the kernel has no code for its element types"};
-  case LLMC_KERNEL_OUT_OF_SPACE:
-    what = "result exceeds its declared bound";
-    break;
-  default:
-    return {Code::Internal, concat("the kernel returned unknown status ", error.code)};
   }
-  std::string message = concat(what, ": value ", error.value);
-  if (error.operand >= 0)
-    message += concat(", operand ", error.operand);
-  if (error.row >= 0)
-    message += concat(", row ", error.row);
-  return {Code::Data, std::move(message)};
+  case Program::StepKind::Copy: {
+    const Program::Copy &copy = program.copies[step.index];
+    CopyRange range = copyRange(state, copy);
+    auto deviceOf = [&](uint32_t buffer) { return state.body.devices[program.buffers[buffer].device]; };
+    queue.copy(number, {deviceOf(copy.dst), range.dst}, {deviceOf(copy.src), const_cast<std::byte *>(range.src)}, size_t(range.length));
+    break;
+  }
+  default: { // the verifier allows no others
+    const Program::Fill &fill = program.fills[step.index];
+    queue.fill(number, state.addresses[fill.dst], size_t(state.shape.sizes[fill.dst]), fill.pattern, fill.patternSize);
+  }
+  }
+  for (const Program::Point &point : program.pointsOf(step.signals))
+    queue.signal(state.semaphores[point.semaphore], point.value);
 }
 
 bool CopyRange::canSplit() const { return length >= kSplitBytes && (src + length <= dst || dst + length <= src); }
@@ -72,13 +68,7 @@ Status copyBuffer(const RunState &state, uint32_t from, uint32_t to) {
 }
 
 void fillBuffer(const RunState &state, const Program::Fill &fill) {
-  std::byte *at = state.addresses[fill.dst], *end = at + state.shape.sizes[fill.dst];
-  if (fill.patternSize == 1) {
-    std::memset(at, int(fill.pattern & 0xff), size_t(end - at));
-    return;
-  }
-  for (; at < end; at += fill.patternSize)
-    std::memcpy(at, &fill.pattern, fill.patternSize);
+  fillBytes(state.addresses[fill.dst], size_t(state.shape.sizes[fill.dst]), fill.pattern, fill.patternSize);
 }
 
 Status readSymbol(RunState &state, const Program::ReadScalar &read) {

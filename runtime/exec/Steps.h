@@ -25,8 +25,8 @@ inline unsigned participantsOf(const Launch &launch, unsigned workers) {
 
 /// Calls the kernel of dispatch `index`; its status. `error` describes it.
 int32_t callKernel(RunState &state, uint32_t index, WorkRange range, unsigned worker, llmc_error &error);
-/// What the fault of a kernel means.
-Status faultStatus(const llmc_error &error);
+/// Hands a dispatch, copy or fill to the queue of its device, with its waits and signals.
+void submitWork(RunState &state, const Program::Step &step);
 
 struct CopyRange {
   std::byte *dst;

@@ -27,7 +27,8 @@ private:
   void decodeNodes(uint32_t block);
   void decodeSteps(uint32_t block);
   void decodeStep(uint32_t block, const plan::Step &step);
-  void decodeDispatch(const plan::Dispatch &dispatch);
+  Slice decodePoints(const flatbuffers::Vector<const plan::Point *> *points);
+  void decodeDispatch(const plan::Dispatch &dispatch, uint32_t queue);
   void decodeIf(const plan::If &branch);
   void decodeLoop(const plan::Loop &loop);
   void decodeReadScalar(const plan::ReadScalar &read);
@@ -106,7 +107,7 @@ void Decoder::passArguments(const flatbuffers::Vector<uint32_t> *arguments, uint
   }
 }
 
-void Decoder::decodeDispatch(const plan::Dispatch &dispatch) {
+void Decoder::decodeDispatch(const plan::Dispatch &dispatch, uint32_t queue) {
   const plan::Executable *executable = program.plan->executables()->Get(dispatch.executable());
   const plan::Export *exported = executable->exports()->Get(dispatch.export_index());
   uint32_t variant = variants[dispatch.executable()];
@@ -119,7 +120,7 @@ void Decoder::decodeDispatch(const plan::Dispatch &dispatch) {
     program.scalarExprs.push_back(exprOf(current, dispatch.scalars()->Get(i)));
   program.maxExportNodes = std::max(program.maxExportNodes, count(exported->exprs()));
   program.dispatches.push_back({dispatch.executable(), dispatch.export_index(), buffers, scalars, exported,
-                                entry->grid(), entry->scratch(), entry->grain()});
+                                entry->grid(), entry->scratch(), entry->grain(), queue});
 }
 
 void Decoder::decodeIf(const plan::If &branch) {
@@ -165,16 +166,26 @@ void Decoder::decodeReadScalar(const plan::ReadScalar &read) {
   program.reads.push_back({read.src(), exprOf(current, read.offset()), symbols + read.symbol(), 0});
 }
 
+Slice Decoder::decodePoints(const flatbuffers::Vector<const plan::Point *> *points) {
+  Slice slice = {uint32_t(program.points.size()), count(points)};
+  for (uint32_t i = 0; i < slice.size; ++i)
+    program.points.push_back({points->Get(i)->semaphore(), uint32_t(points->Get(i)->value()), kNone});
+  return slice;
+}
+
 void Decoder::decodeStep(uint32_t block, const plan::Step &step) {
   auto index = [](const auto &list) { return uint32_t(list.size()) - 1; };
   Program::Step result = {StepKind::Barrier, 0, step.info(), kLoadEvent, 0, 0};
+  result.queue = step.queue();
+  result.waits = decodePoints(step.wait());
+  result.signals = decodePoints(step.signal());
   auto is = [&](StepKind kind, uint32_t at) {
     result.kind = kind;
     result.index = at;
   };
   switch (step.body_type()) {
   case plan::StepBody::Dispatch:
-    decodeDispatch(*step.body_as_Dispatch());
+    decodeDispatch(*step.body_as_Dispatch(), step.queue());
     is(StepKind::Dispatch, index(program.dispatches));
     break;
   case plan::StepBody::Copy: {
@@ -252,6 +263,10 @@ void Decoder::orderBuffers() {
       Program::Buffer &buffer = program.buffers[chain.back()];
       if (buffer.kind == plan::BufKind::VIEW)
         buffer.root = program.buffers[buffer.parent].root;
+      buffer.device = buffer.kind == plan::BufKind::VIEW       ? program.buffers[buffer.root].device
+                      : buffer.kind == plan::BufKind::ARENA    ? body.arenas()->Get(buffer.arena)->device()
+                      : buffer.kind == plan::BufKind::CONSTANT ? buffer.spec->device()
+                                                               : program.deviceOfQueue(kHostQueue);
       program.bufferOrder.push_back(chain.back());
     }
   }
@@ -297,6 +312,7 @@ Result<Program> decodeProgram(const plan::Plan &plan, const plan::EntryPoint &en
   assignEvents(program);
   computeLifetimes(program);
   LLMC_TRY(verifyFlow(program));
+  LLMC_TRY(orderQueues(program));
   return program;
 }
 

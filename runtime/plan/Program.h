@@ -24,6 +24,8 @@ inline constexpr uint32_t kLoadEvent = 0;
 inline constexpr uint32_t kBindEvent = 1;
 inline constexpr uint32_t kFirstBlockEvent = 2;
 
+inline constexpr uint32_t kHostQueue = 0; // whose device has the inputs and outputs; it decides what runs
+
 /// A slice of one of the program's flat lists.
 struct Slice {
   uint32_t first = 0;
@@ -64,6 +66,7 @@ struct Program {
     uint32_t event;             // when size and place are known
     uint32_t firstUse, lastUse; // positions of steps; of a root: of all its views. Unused: firstUse > lastUse
     const plan::Buffer *spec;
+    uint32_t device = 0; // of the body; where its bytes are
     /// Whether it has memory of its own, of a size known only while the run is under way.
     bool isLate() const {
       return event > kBindEvent && (kind == plan::BufKind::ARENA || kind == plan::BufKind::OUTPUT);
@@ -78,6 +81,14 @@ struct Program {
     uint32_t event;    // when all of its operands are known
     uint32_t position; // in program order
     uint32_t end;      // of If and Loop: the position after all steps inside; else its own
+    uint32_t queue = kHostQueue;
+    Slice waits = {}, signals = {}; // in points
+    bool needsHost = false;         // of another queue: whether it waits for a step of the host's
+  };
+  /// The moment at which a semaphore reaches a value.
+  struct Point {
+    uint32_t semaphore, value;
+    uint32_t signaller = kNone; // of a wait: the step that it waits for
   };
   struct Dispatch {
     uint32_t executable, exportIndex;
@@ -85,6 +96,7 @@ struct Program {
     Slice scalars; // in scalarExprs
     const plan::Export *exported;
     uint32_t grid, scratch, grain; // expressions of the export
+    uint32_t queue;
   };
   struct Copy {
     uint32_t src, srcOffset, dst, dstOffset, length;
@@ -180,6 +192,8 @@ struct Program {
   std::vector<Collected> collectedLists;
   std::vector<ReadScalar> reads;
   std::vector<Check> checks;
+  std::vector<Point> points;
+  std::vector<uint32_t> signallers; // per semaphore: the queue that signals it, or kNone
   std::vector<InPlace> inPlace; // sorted
   std::vector<std::vector<Group>> events;
   uint32_t placementEvent = kLoadEvent; // when all buffers in arenas can be placed: kLoadEvent or kBindEvent
@@ -188,6 +202,9 @@ struct Program {
   std::span<const Step> stepsOf(const Block &block) const {
     return std::span(steps).subspan(block.steps.first, block.steps.size);
   }
+  std::span<const Point> pointsOf(Slice slice) const { return std::span(points).subspan(slice.first, slice.size); }
+  /// The device of a queue, as an index into the devices of the body.
+  uint32_t deviceOfQueue(uint32_t queue) const { return body->queues()->Get(queue)->device(); }
   std::span<const uint32_t> buffersOf(const Dispatch &dispatch) const {
     return std::span(bindingBuffers).subspan(dispatch.buffers.first, dispatch.buffers.size);
   }
@@ -220,6 +237,7 @@ Program decodeLists(const plan::Plan &plan, const plan::EntryPoint &entry, const
                     std::span<const uint32_t> variants);
 void assignEvents(Program &program);
 void computeLifetimes(Program &program);
+Status orderQueues(Program &program);
 Status verifyFlow(const Program &program);
 
 /// For messages: `step 3 'conv2d' of node 'Conv_5'`.

@@ -161,8 +161,11 @@ Status Resolver::dispatch(const Program::Step &step, const Program::Dispatch &di
     scalars[i] = value(program.scalarExprs[dispatch.scalars.first + i]);
   if (Status status = evaluateNodes(exprNodes(dispatch.exported->exprs()), scalars, state.exportValues); !status.ok())
     return error("export-value", status.message());
-  for (uint32_t i = 0; i < dispatch.buffers.size; ++i)
+  launch.bytes = 0;
+  for (uint32_t i = 0; i < dispatch.buffers.size; ++i) {
     LLMC_TRY(binding(dispatch, i));
+    launch.bytes += state.exportValues[dispatch.exported->bindings()->Get(i)->extent()];
+  }
   LLMC_TRY(aliasing(dispatch));
   launch.grid = state.exportValues[dispatch.grid];
   launch.scratch = state.exportValues[dispatch.scratch];

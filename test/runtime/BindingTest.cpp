@@ -181,6 +181,22 @@ TEST_F(Binding, a_known_shape_allocates_nothing) {
   EXPECT_EQ(allocations - before, 0);
 }
 
+TEST_F(Binding, other_devices_allocate_nothing_either) {
+#ifdef LLMC_SANITIZED
+  GTEST_SKIP() << "allocations are not counted in sanitizer builds";
+#endif
+  PageAligned twoDevices(twoDevicesPlan().file());
+  Plan cut(twoDevices.bytes());
+  Session other(cut);
+  for (int input : {0, 1})
+    other.setInput<float>(input, Dims{4}, std::span<const float>(a).first(4));
+  other.run();
+  long before = allocations;
+  for (int repeat = 0; repeat < 10; ++repeat)
+    other.run();
+  EXPECT_EQ(allocations - before, 0);
+}
+
 TEST_F(Binding, more_shapes_than_the_cache_holds) {
   Options options;
   options.shapeCacheSize = 2;

@@ -291,6 +291,22 @@ plan::StepT &PlanBuilder::branch(uint32_t cond, uint32_t thenBlock, uint32_t els
 
 plan::StepT &PlanBuilder::loop(plan::LoopT loop) { return step(asUnion(std::move(loop)), "a_loop"); }
 
+uint32_t PlanBuilder::addDevice(const char *name, plan::DeviceKind kind, uint32_t ordinal) {
+  uint32_t number = uint32_t(parts.plan.devices.size());
+  auto device = std::make_unique<plan::DeviceT>();
+  device->name = name;
+  device->kind = kind;
+  device->ordinal = ordinal;
+  parts.plan.devices.push_back(std::move(device));
+  body().devices.push_back(number);
+  body().queues.push_back(std::make_unique<plan::QueueT>());
+  body().queues.back()->device = number;
+  body().arenas.push_back(std::make_unique<plan::ArenaT>());
+  body().arenas.back()->device = number;
+  body().arenas.back()->space = plan::MemSpace::DEVICE;
+  return number;
+}
+
 uint32_t PlanBuilder::newBlock() {
   body().blocks.push_back(std::make_unique<plan::BlockT>());
   return uint32_t(body().blocks.size()) - 1;

@@ -59,6 +59,12 @@ public:
                  std::vector<std::string> dimNames = {});
   uint32_t output(const char *name, plan::DType type, std::vector<uint32_t> dims, uint32_t size);
   uint32_t arena(plan::DType type, uint32_t size, uint32_t offset = kNone, const char *name = "");
+  /// In the memory of a device that addDevice numbered.
+  uint32_t arenaOn(uint32_t device, plan::DType type, uint32_t size) {
+    uint32_t result = arena(type, size);
+    body().buffers[result]->arena = device;
+    return result;
+  }
   uint32_t view(plan::DType type, uint32_t parent, uint32_t offset, uint32_t size);
   template <typename T> uint32_t weights(const char *name, plan::DType type, const std::vector<T> &values) {
     return weightBytes(name, type, values.size(),
@@ -76,6 +82,9 @@ public:
   plan::StepT &branch(uint32_t cond, uint32_t thenBlock, uint32_t elseBlock, std::vector<uint32_t> thenArguments = {},
                       std::vector<uint32_t> elseArguments = {});
   plan::StepT &loop(plan::LoopT loop);
+
+  /// A device of the body, with a queue and an arena. Its number, which is that of the queue and of the arena, too.
+  uint32_t addDevice(const char *name, plan::DeviceKind kind, uint32_t ordinal);
 
   uint32_t newBlock();
   void inBlock(uint32_t block) { current = block; }
@@ -101,6 +110,8 @@ private:
 PlanBuilder addReluPlan(std::vector<int> levels = {2}, bool openPlacement = false);
 /// y[count] = the positive elements of x[N]: sizes that depend on data.
 PlanBuilder compressPlan();
+/// y = relu(a + b) of 4 elements: the sum on "left", sim:0, relu on "right", sim:1.
+PlanBuilder twoDevicesPlan();
 /// All kinds of steps; the comment at its definition says what it computes.
 PlanBuilder everythingPlan();
 

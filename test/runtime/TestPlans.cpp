@@ -19,6 +19,29 @@ PlanBuilder addReluPlan(std::vector<int> levels, bool openPlacement) {
   return b;
 }
 
+PlanBuilder twoDevicesPlan() {
+  PlanBuilder b;
+  uint32_t left = b.addDevice("left", plan::DeviceKind::SIM, 0), right = b.addDevice("right", plan::DeviceKind::SIM, 1);
+  b.body().semaphores = 1;
+  uint32_t four = b.constant(4), bytes = b.constant(16), zero = b.constant(0);
+  uint32_t x = b.input("a", DType::F32, {four}, bytes), y = b.input("b", DType::F32, {four}, bytes);
+  uint32_t out = b.output("y", DType::F32, {four}, bytes);
+  uint32_t xLeft = b.arenaOn(left, DType::F32, bytes), yLeft = b.arenaOn(left, DType::F32, bytes);
+  uint32_t sumLeft = b.arenaOn(left, DType::F32, bytes), sumRight = b.arenaOn(right, DType::F32, bytes);
+  uint32_t result = b.arenaOn(right, DType::F32, bytes);
+  b.copy(x, zero, xLeft, zero, bytes).queue = left;
+  b.copy(y, zero, yLeft, zero, bytes).queue = left;
+  plan::StepT &sum = b.dispatch("add", {xLeft, yLeft, sumLeft}, {four}, "Add_0");
+  sum.queue = left;
+  sum.signal.emplace_back(0, 0, 1);
+  plan::StepT &cross = b.copy(sumLeft, zero, sumRight, zero, bytes);
+  cross.queue = right;
+  cross.wait.emplace_back(0, 0, 1);
+  b.dispatch("relu", {sumRight, result}, {four}, "Relu_1").queue = right;
+  b.copy(result, zero, out, zero, bytes).queue = right;
+  return b;
+}
+
 PlanBuilder compressPlan() {
   PlanBuilder b;
   uint32_t n = b.inputDim("n", 0, 0, 0, 1000), four = b.constant(4), eight = b.constant(8), zero = b.constant(0);

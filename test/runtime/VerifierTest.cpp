@@ -33,6 +33,15 @@ uint32_t append(std::vector<ExprNode> &list, ExprNode node) {
   list.push_back(node);
   return uint32_t(list.size()) - 1;
 }
+/// And a queue of it, number 1.
+void addDevice(PlanT &p, plan::DeviceKind kind) {
+  p.devices.push_back(std::make_unique<plan::DeviceT>());
+  p.devices.back()->name = "other";
+  p.devices.back()->kind = kind;
+  body(p).devices.push_back(1);
+  body(p).queues.push_back(std::make_unique<plan::QueueT>());
+  body(p).queues.back()->device = 1;
+}
 void addSegment(PlanT &p, plan::SegKind kind, uint64_t offset, uint64_t length) {
   auto segment = std::make_unique<plan::SegmentT>();
   segment->kind = kind;
@@ -59,6 +68,7 @@ const Case kFile[] = {
     {"capability", [](PlanT &p) { p.compat->required_caps.push_back("time-travel"); }},
     {"device-name", [](PlanT &p) { p.devices[0]->name = ""; }},
     {"device-kind", [](PlanT &p) { p.devices[0]->kind = plan::DeviceKind(9); }},
+    {"device-ordinal", [](PlanT &p) { addDevice(p, plan::DeviceKind::CPU); }},
     {"segment-kind", [](PlanT &p) { p.segments[0]->kind = plan::SegKind::INVALID; }},
     {"segment-range", [](PlanT &p) { addSegment(p, plan::SegKind::DEBUG, UINT64_MAX - 10, 11); }},
     {"segment-range", [](PlanT &p) { addSegment(p, plan::SegKind::DEBUG, 64, 1); }},
@@ -97,7 +107,11 @@ const Case kCode[] = {
     {"entry-address", [](PlanT &p) { variant(p).entries[0]->entry = 0; }},
     {"entry-address", [](PlanT &p) { variant(p).entries[0]->entry = UINT64_MAX; }},
     {"cpu-level", [](PlanT &p) { variant(p).features.push_back("quantum"); }},
-    {"devices", [](PlanT &p) { body(p).semaphores = 1; }},
+    {"devices",
+     [](PlanT &p) {
+       p.devices[0]->kind = plan::DeviceKind::CPU;
+       addDevice(p, plan::DeviceKind::CUDA);
+     }},
 };
 INSTANTIATE_TEST_SUITE_P(Code, Everything, testing::ValuesIn(kCode));
 
@@ -117,8 +131,11 @@ const Case kEntry[] = {
     {"body-resources", [](PlanT &p) { body(p).queues.clear(); }},
     {"body-device", [](PlanT &p) { body(p).devices = {1}; }},
     {"queue-device", [](PlanT &p) { body(p).queues[0]->device = 1; }},
+    {"queue-host", [](PlanT &p) { p.devices[0]->kind = plan::DeviceKind::SIM; }},
+    {"body-resources", [](PlanT &p) { body(p).semaphores = 1u << 17; }},
     {"arena-device", [](PlanT &p) { body(p).arenas[0]->device = 1; }},
     {"arena-space", [](PlanT &p) { body(p).arenas[0]->space = plan::MemSpace::INVALID; }},
+    {"arena-space", [](PlanT &p) { body(p).arenas[0]->space = plan::MemSpace::DEVICE; }},
     {"arena-alignment", [](PlanT &p) { body(p).arenas[0]->alignment = 65536; }},
     {"blocks", [](PlanT &p) { body(p).blocks.clear(); }},
     {"guard-expr", [](PlanT &p) { body(p).guards.emplace_back(99, plan::Cmp::EQ, 0, 0, 1); }},
@@ -152,6 +169,7 @@ const Case kBuffers[] = {
     {"buffer-boundary", [](PlanT &p) { buffer(p, 0).dtype = plan::DType::U64; }},
     {"boundary-size", [](PlanT &p) { buffer(p, 0).size = 3; }},
     {"buffer-constant", [](PlanT &p) { buffer(p, 2).index = 1; }},
+    {"buffer-device", [](PlanT &p) { buffer(p, 2).device = 1; }},
     {"constant-bounds", [](PlanT &p) { buffer(p, 2).size = append(block(p).exprs, constant(129)); }},
     {"buffer-parent", [](PlanT &p) { buffer(p, 6).parent = 99; }},
     {"buffer-parent", [](PlanT &p) { buffer(p, 9).parent = 8; }}, // of a block beside
@@ -180,10 +198,53 @@ const Case kSteps[] = {
     {"dispatch-scalars", [](PlanT &p) { step(p, 0, 1).body.AsDispatch()->scalars.clear(); }},
     {"dispatch-device",
      [](PlanT &p) {
-       p.devices.push_back(std::make_unique<plan::DeviceT>(*p.devices[0]));
-       p.devices[1]->name = "sim";
-       p.devices[1]->kind = plan::DeviceKind::SIM;
-       body(p).devices = {1};
+       addDevice(p, plan::DeviceKind::CUDA);
+       auto launch = std::make_unique<plan::StepT>(step(p, 0, 1));
+       launch->queue = 1;
+       block(p).steps.push_back(std::move(launch));
+     }},
+    {"block-queue",
+     [](PlanT &p) {
+       addDevice(p, plan::DeviceKind::SIM);
+       step(p, 0, 1).queue = 1;
+     }},
+    {"block-queue",
+     [](PlanT &p) {
+       body(p).semaphores = 1;
+       step(p, 0, 1).signal.emplace_back(0, 0, 1);
+     }},
+    {"host-step",
+     [](PlanT &p) {
+       addDevice(p, plan::DeviceKind::SIM);
+       step(p, 1).queue = 1;
+     }},
+    {"residency",
+     [](PlanT &p) {
+       addDevice(p, plan::DeviceKind::SIM);
+       step(p, 0).queue = 1; // fills what is in memory of the host
+     }},
+    {"residency",
+     [](PlanT &p) {
+       addDevice(p, plan::DeviceKind::SIM);
+       body(p).arenas[0]->device = 1;
+       body(p).arenas[0]->space = plan::MemSpace::DEVICE;
+     }},
+    {"point-value",
+     [](PlanT &p) {
+       body(p).semaphores = 1;
+       step(p, 0).signal.emplace_back(0, 0, 0);
+     }},
+    {"signal-value",
+     [](PlanT &p) {
+       body(p).semaphores = 1;
+       step(p, 0).signal.emplace_back(0, 0, 2);
+       step(p, 1).signal.emplace_back(0, 0, 2);
+     }},
+    {"wait-unsignalled",
+     [](PlanT &p) {
+       body(p).semaphores = 1;
+       step(p, 0).wait.emplace_back(0, 0, 1);
+       step(p, 1).signal.emplace_back(0, 0, 1);
      }},
     {"frame-arguments", [](PlanT &p) { step(p, 3).body.AsLoop()->arguments.push_back(0); }},
     {"frame-arguments", [](PlanT &p) { step(p, 4).body.AsIf()->then_arguments = {0}; }},

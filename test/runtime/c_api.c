@@ -11,7 +11,7 @@ static int fail(const char *what) {
 static void on_step(void *user, const llmc_profile_event *event) { *(int *)user += event->end_ns >= event->begin_ns; }
 
 int main(int argc, char **argv) {
-  llmc_plan_options options = {sizeof options, 1, 1, NULL, 0};
+  llmc_plan_options options = {sizeof options, 1, 1, NULL, 0, NULL};
   llmc_plan *plan;
   llmc_session *session;
   float a[8] = {1, -2, 3, -4, 5, -6, 7, -8}, b[8] = {1, 1, 1, 1, 1, 1, 1, 1}, expected[8] = {2, 0, 4, 0, 6, 0, 8, 0};

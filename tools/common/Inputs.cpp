@@ -20,6 +20,7 @@ void InputOptions::addTo(CLI::App &app) {
   app.add_option("--entry", entry, "Name of the entry (default: the first)");
   app.add_option("--threads", load.threads, "Threads of a run (default: all processors)")->check(CLI::Range(0, 256));
   app.add_option("--cpu", load.cpuLevel, "Use the code of this level, such as x86-64-v3 (default: the best that fits)");
+  app.add_option("--device-profile", load.deviceProfile, "FILE that says what devices cost and how much memory simulated ones have");
 }
 
 int findEntry(const Plan &plan, const std::string &name) {

@@ -134,9 +134,12 @@ public:
       blocks.push_back(block(b));
     for (uint32_t i = 0; i < body.buffers()->size(); ++i)
       buffers.push_back(buffer(i));
+    Json queues = Json::array();
+    for (const plan::Queue *queue : *body.queues())
+      queues.push_back(device(queue->device()));
     return {{"name", body.name()->str()},        {"priority", body.priority()},         {"guards", guards},
-            {"arena_bound", body.arena_bound()}, {"in_place_steps", numInPlaceSteps()}, {"buffers", buffers},
-            {"blocks", blocks}};
+            {"arena_bound", body.arena_bound()}, {"in_place_steps", numInPlaceSteps()}, {"queues", queues},
+            {"buffers", buffers},                {"blocks", blocks}};
   }
 
   Json dims(const Vector<uint32_t> *list, uint32_t block) const {
@@ -201,6 +204,10 @@ private:
                    {"dims", dims(buffer->dims(), buffer->block())},
                    {"block", buffer->block()},
                    {"bytes", frame[buffer->size()]}};
+    if (buffer->kind() == plan::BufKind::ARENA && body.arenas()->Get(buffer->arena())->device() != 0)
+      result["device"] = device(body.arenas()->Get(buffer->arena())->device());
+    if (buffer->kind() == plan::BufKind::CONSTANT && buffer->device() != 0)
+      result["device"] = device(buffer->device());
     if (buffer->kind() == plan::BufKind::ARENA)
       result["offset"] = buffer->offset() == kNone ? "planned" : frame[buffer->offset()];
     if (buffer->kind() == plan::BufKind::VIEW)
@@ -233,7 +240,26 @@ private:
       result["nodes"] = strings(info->source_ops());
     }
     result.update(operands(step, frames[block], block));
+    if (step.queue() != 0)
+      result["queue"] = step.queue();
+    if (count(step.wait()))
+      result["waits"] = points(step.wait());
+    if (count(step.signal()))
+      result["signals"] = points(step.signal());
     return result;
+  }
+
+  /// As in `s0=3`, for value 3 of semaphore 0.
+  Json points(const Vector<const plan::Point *> *list) const {
+    Json result = Json::array();
+    for (const plan::Point *point : *list)
+      result.push_back(concat("s", point->semaphore(), "=", point->value()));
+    return result;
+  }
+
+  /// The device of a queue, by its name.
+  std::string device(uint32_t number) const {
+    return plan.devices()->Get(body.devices()->Get(number))->name()->str();
   }
 
   Json operands(const plan::Step &step, const std::vector<std::string> &frame, uint32_t block) const {
@@ -332,7 +358,9 @@ Json describePlan(const PlanFile &file) {
                        {"bodies", bodies}});
   }
   for (const plan::Device *device : *plan.devices())
-    devices.push_back({{"name", device->name()->str()}, {"kind", plan::EnumNameDeviceKind(device->kind())}});
+    devices.push_back({{"name", device->name()->str()},
+                       {"kind", plan::EnumNameDeviceKind(device->kind())},
+                       {"number", device->ordinal()}});
   Json provenance = Json::object();
   if (const plan::Provenance *source = plan.provenance())
     provenance = {{"producer", std::string(text(source->producer()))},

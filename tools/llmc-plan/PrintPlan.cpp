@@ -30,6 +30,9 @@ public:
     if (!plan["provenance"].empty())
       out << ", by " << join(plan["provenance"], " ");
     out << '\n';
+    if (plan["devices"].size() > 1)
+      for (const Json &device : plan["devices"])
+        out << "device '" << plain(device["name"]) << "': " << plain(device["kind"]) << ' ' << device["number"] << '\n';
     for (const Json &segment : plan["segments"])
       out << "segment " << plain(segment["kind"]) << ": " << segment["bytes"] << " bytes at " << segment["offset"]
           << '\n';
@@ -78,11 +81,15 @@ private:
     if (body["arena_bound"] != 0)
       out << "arena of " << body["arena_bound"] << " bytes, ";
     out << body["in_place_steps"] << " steps in place\n";
+    if (body["queues"].size() > 1)
+      out << "    queues of " << join(body["queues"]) << '\n';
     for (const Json &buffer : body["buffers"]) {
       out << "    " << plain(buffer["name"]) << ": " << plain(buffer["kind"]) << ' ' << tensorType(buffer) << ", "
           << plain(buffer["bytes"]) << " bytes";
       if (buffer.contains("offset"))
         out << " at " << plain(buffer["offset"]);
+      if (buffer.contains("device"))
+        out << " on " << plain(buffer["device"]);
       if (buffer.contains("of"))
         out << " of " << plain(buffer["of"]);
       out << '\n';

@@ -90,6 +90,8 @@ int runInputs(const Plan &plan, int entry, const RunOptions &options) {
     std::cerr << ", median of " << times.size() << ' ' << times[times.size() / 2] << " ms, best " << times[0] << " ms";
   }
   std::cerr << '\n';
+  if (!options.load.deviceProfile.empty())
+    std::cerr << "virtual time " << double(session.virtualTime()) / 1000 << " us\n";
   printOutputs(plan, session, entry);
   if (!options.outputDir.empty())
     writeOutputs(plan, session, entry, options.outputDir);

@@ -1,6 +1,7 @@
 // Flags to options.
 #include "tools/llmc/Options.h"
 #include "compiler/Import/DimOptions.h"
+#include "passes/Plan/DeviceOptions.h"
 #include "llvm/ADT/StringExtras.h"
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -14,6 +15,8 @@ Examples:
   llmc resnet50.onnx                                    writes resnet50.llmc for this machine's CPU
   llmc bert.onnx -o bert.llmc --dim N=1..8 --dim S=128  batch of 1 to 8, sequences of 128
   llmc model.onnx --cpu=x86-64-v3,x86-64-v4             one file for machines with AVX2 and with AVX-512
+  llmc model.onnx --device cpu=cpu --device left=sim:0 --pin left=layer1
+                                                        layer1's nodes run on a simulated device, all others on the CPU
   llmc model.onnx --stop-after=graph                    prints the graph after the passes of that phase
 
 Exit codes: 0 good; 1 the model, the disk or the memory is at fault; 2 the command line is wrong; 3 a fault of llmc.)";
@@ -26,6 +29,13 @@ std::string problemOf(CompileOptions &options, const std::vector<std::string> &d
       return problem;
   for (const std::string &text : shapes)
     if (!parseShapeOption(text, options.import, problem))
+      return problem;
+  DeviceOptions devices;
+  for (const std::string &text : options.placement.devices)
+    if (problem = devices.addDevice(text); !problem.empty())
+      return problem;
+  for (const std::string &text : options.placement.pins)
+    if (problem = devices.addPin(text); !problem.empty())
       return problem;
   for (const std::string &level : options.levels)
     if (auto found = findCpuLevel(level); !found)
@@ -62,6 +72,10 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
   app.add_option("--shape", shapes, "INPUT=1x3x224x224: the sizes of an input; ? leaves one as it is");
   app.add_option("--max-trips", options.import.maxTrips, "Most trips of a loop whose number of trips is not in the model; a run in which one goes on fails")
       ->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--device", options.placement.devices,
+                 "NAME=cpu or NAME=sim:N: a device to run on (repeatable); the first gets what no pin names")->allow_extra_args(false);
+  app.add_option("--pin", options.placement.pins,
+                 "DEVICE=REGEX: nodes whose names match run on the device (repeatable; the last that matches counts)")->allow_extra_args(false);
   app.add_option("--stop-after", stopAfter, "Print the IR after a phase: import, graph, dispatch, kernel, plan")
       ->check(CLI::IsMember({"import", "graph", "dispatch", "kernel", "plan"}));
   app.add_option("--print-ir-after", options.printAfter, "Print the IR after a pass, by its flag in llmc-opt");

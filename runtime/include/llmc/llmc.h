@@ -94,6 +94,7 @@ typedef struct llmc_plan_options {
   int32_t verify_constants; /* not 0: compare the weights with their hashes, which reads all of them */
   const char *cpu_level;    /* only code of this level, as in "x86-64-v3"; NULL: the best that this machine has */
   int32_t shape_cache_size; /* shapes per entry whose preparation is kept; 0: 64 */
+  const char *device_profile; /* a file that says what devices cost and how much memory simulated ones have; NULL: none */
 } llmc_plan_options;
 
 /* Maps and verifies a plan. `options` may be NULL. On failure *plan is NULL. */
@@ -180,8 +181,12 @@ typedef struct llmc_tensor_view {
 LLMC_API llmc_status llmc_session_output(const llmc_session *session, int32_t index, llmc_tensor_view *view);
 LLMC_API llmc_status llmc_session_output_by_name(const llmc_session *session, const char *name, llmc_tensor_view *view);
 
-/* Bytes of memory for intermediate values with the current shape. */
+/* Bytes of memory for intermediate values with the current shape, on all devices. */
 LLMC_API size_t llmc_session_arena_size(const llmc_session *session);
+
+/* Nanoseconds that the last run would take on the devices of the plan's device profile: of a virtual clock, and so the same in
+ * each run. 0 without a profile. */
+LLMC_API int64_t llmc_session_virtual_time(const llmc_session *session);
 
 /* ---- Profiles ------------------------------------------------------------------------------------------------- */
 

@@ -52,6 +52,7 @@ struct Options {
   std::string cpuLevel;
   bool verifyConstants = false;
   int shapeCacheSize = 0;
+  std::string deviceProfile; /* a file */
 };
 
 /* What an entry takes or gives. Views into the plan. */
@@ -95,7 +96,8 @@ public:
 private:
   static llmc_plan_options toRaw(const Options &options) {
     return {sizeof(llmc_plan_options), options.threads, options.verifyConstants,
-            options.cpuLevel.empty() ? nullptr : options.cpuLevel.c_str(), options.shapeCacheSize};
+            options.cpuLevel.empty() ? nullptr : options.cpuLevel.c_str(), options.shapeCacheSize,
+            options.deviceProfile.empty() ? nullptr : options.deviceProfile.c_str()};
   }
   template <typename Get> TensorInfo info(Get get, int index, int entry) const {
     llmc_tensor_info raw = {};
@@ -165,6 +167,8 @@ public:
     return {raw.data, raw.size, raw.type, {raw.dims, size_t(raw.rank)}};
   }
   size_t arenaSize() const { return llmc_session_arena_size(get()); }
+  /* Nanoseconds of the last run on the devices of the plan's profile. */
+  int64_t virtualTime() const { return llmc_session_virtual_time(get()); }
   void setProfile(llmc_profile_callback callback, void *user) {
     check(llmc_session_set_profile(get(), callback, user));
   }

@@ -39,6 +39,9 @@ struct BodyContext {
   std::string name;                  // for messages: entry "main", body "cpu"
   std::vector<uint32_t> blockParent; // by verifyBlockTree; kNone for the root
   std::vector<uint32_t> bufferRoot;  // by verifyBuffers; the buffer that owns the bytes of a VIEW, itself otherwise
+  /// The device of a queue, and that of a buffer's bytes, as indices into the devices of the body. After verifyBuffers.
+  uint32_t deviceOfQueue(uint32_t queue) const { return body.queues()->Get(queue)->device(); }
+  uint32_t deviceOfBuffer(uint32_t buffer) const;
 };
 Status verifyFrames(BodyContext &context);    // symbols, expressions, guards
 Status verifyBlockTree(BodyContext &context); // each block but the root is entered by one step
@@ -85,6 +88,9 @@ int64_t elementSize(plan::DType type);
 inline constexpr uint32_t kMaxRank = 8;
 inline constexpr uint32_t kMaxBuffers = 1u << 20;
 inline constexpr uint32_t kMaxBlockDepth = 32;
+inline constexpr uint32_t kMaxQueues = 16;
+inline constexpr uint32_t kMaxSemaphores = 1u << 16;
+inline constexpr uint64_t kMaxPoint = uint64_t(1) << 31; // value of a semaphore
 inline constexpr uint32_t kMaxAlignment = 4096;
 
 } // namespace llmc::rt

@@ -6,6 +6,13 @@ namespace llmc::rt {
 
 using plan::BufKind;
 
+uint32_t BodyContext::deviceOfBuffer(uint32_t index) const {
+  const plan::Buffer *root = body.buffers()->Get(bufferRoot[index]);
+  if (root->kind() == BufKind::ARENA)
+    return body.arenas()->Get(root->arena())->device();
+  return root->kind() == BufKind::CONSTANT ? root->device() : deviceOfQueue(0);
+}
+
 static bool isAncestorOrSelf(const BodyContext &context, uint32_t ancestor, uint32_t block) {
   while (block != ancestor && block != 0)
     block = context.blockParent[block];
@@ -52,6 +59,8 @@ static Status verifyKind(const BodyContext &context, uint32_t i, const plan::Buf
   case BufKind::CONSTANT:
     if (buffer.index() >= count(context.file.plan.constants()))
       return fail("buffer-constant", "constant ", buffer.index(), " of ", count(context.file.plan.constants()));
+    if (buffer.device() >= context.body.devices()->size())
+      return fail("buffer-device", "device ", buffer.device(), " of ", context.body.devices()->size());
     return {};
   case BufKind::VIEW: {
     const auto &buffers = *context.body.buffers();

@@ -38,6 +38,9 @@ static Status verifyArenas(const plan::Body &body) {
       return fail("arena-device", "arena ", i, " names device ", arena->device(), " of ", body.devices()->size());
     if (!isKnown(arena->space()))
       return fail("arena-space", "arena ", i, " has unknown memory space ", int(arena->space()));
+    bool isHost = arena->device() == body.queues()->Get(0)->device();
+    if (isHost && arena->space() == plan::MemSpace::DEVICE)
+      return fail("arena-space", "arena ", i, " is of the host, but in memory of a device");
     if (!isPowerOfTwo(arena->alignment()) || arena->alignment() > kMaxAlignment)
       return fail("arena-alignment", "arena ", i, " has alignment ", arena->alignment());
   }
@@ -54,6 +57,13 @@ static Status verifyResources(const plan::Plan &plan, const plan::Body &body) {
   for (const plan::Queue *queue : *body.queues())
     if (queue->device() >= body.devices()->size())
       return fail("queue-device", "queue on device ", queue->device(), " of ", body.devices()->size());
+  if (body.queues()->size() > kMaxQueues || body.semaphores() > kMaxSemaphores)
+    return fail("body-resources", body.queues()->size(), " queues and ", body.semaphores(), " semaphores are more than ", kMaxQueues,
+                " and ", kMaxSemaphores);
+  uint32_t host = body.devices()->Get(body.queues()->Get(0)->device());
+  if (plan.devices()->Get(host)->kind() != plan::DeviceKind::CPU)
+    return fail("queue-host", "queue 0 is the host's, but its device '", text(plan.devices()->Get(host)->name()), "' is a ",
+                plan::EnumNameDeviceKind(plan.devices()->Get(host)->kind()));
   return verifyArenas(body);
 }
 

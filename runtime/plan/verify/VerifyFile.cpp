@@ -26,12 +26,15 @@ static Status verifyCompat(const plan::Compat &compat) {
 
 static Status verifyDevices(const plan::Plan &plan) {
   std::set<std::string_view> names;
+  std::set<std::pair<plan::DeviceKind, uint32_t>> known;
   for (uint32_t i = 0; i < plan.devices()->size(); ++i) {
     const plan::Device *device = plan.devices()->Get(i);
     if (device->name()->size() == 0 || !names.insert(text(device->name())).second)
       return fail("device-name", "device ", i, " has an empty name or one used before: '", text(device->name()), "'");
     if (!isKnown(device->kind()))
       return fail("device-kind", "device ", i, " has unknown kind ", int(device->kind()));
+    if (!known.insert({device->kind(), device->ordinal()}).second)
+      return fail("device-ordinal", "device ", i, " is number ", device->ordinal(), " of its kind, as one before");
   }
   return {};
 }

@@ -74,6 +74,9 @@ private:
   Status verifyReadScalar(const plan::ReadScalar &read);
   Status verifyBody(const plan::Step &step);
   Status verifyPoints(const plan::Step &step) const;
+  Status verifyQueue(const plan::Step &step) const;
+  Status resident(uint32_t buffer, uint32_t device) const;
+  Status verifyResidency(const plan::Step &step) const;
   Status verifyInfo(const plan::Step &step) const;
 
   const BodyContext &context;
@@ -135,8 +138,10 @@ Status StepVerifier::verifyDispatch(const plan::Dispatch &dispatch, const plan::
   const plan::Executable *executable = executables->Get(dispatch.executable());
   if (dispatch.export_index() >= executable->exports()->size())
     return fail("dispatch-export", "export ", dispatch.export_index(), " of ", executable->exports()->size());
-  uint32_t device = context.body.devices()->Get(context.body.queues()->Get(step.queue())->device());
-  if (executable->device_kind() != context.file.plan.devices()->Get(device)->kind())
+  uint32_t device = context.body.devices()->Get(context.deviceOfQueue(step.queue()));
+  plan::DeviceKind kind = context.file.plan.devices()->Get(device)->kind();
+  // A simulated device runs the code of the machine that simulates it.
+  if (executable->device_kind() != (kind == plan::DeviceKind::SIM ? plan::DeviceKind::CPU : kind))
     return fail("dispatch-device", "code for ", plan::EnumNameDeviceKind(executable->device_kind()),
                 " on a queue of device ", device);
   const plan::Export *exported = executable->exports()->Get(dispatch.export_index());
@@ -325,11 +330,69 @@ Status StepVerifier::verifyBody(const plan::Step &step) {
 Status StepVerifier::verifyPoints(const plan::Step &step) const {
   for (const auto *points : {step.wait(), step.signal()}) {
     LLMC_TRY(verifyAligned(points, "points"));
-    for (uint32_t i = 0; i < count(points); ++i)
+    for (uint32_t i = 0; i < count(points); ++i) {
       if (points->Get(i)->semaphore() >= context.body.semaphores())
         return fail("step-semaphore", "semaphore ", points->Get(i)->semaphore(), " of ", context.body.semaphores());
+      if (uint64_t value = points->Get(i)->value(); value == 0 || value > kMaxPoint)
+        return fail("point-value", "value ", value, " of a semaphore, expected 1..", kMaxPoint);
+    }
+    if (block != 0 && count(points) > 0)
+      return fail("block-queue", "a step inside of an If or Loop waits or signals");
   }
   return {};
+}
+
+/// The host decides what runs; only work runs elsewhere.
+Status StepVerifier::verifyQueue(const plan::Step &step) const {
+  if (step.queue() >= context.body.queues()->size())
+    return fail("step-queue", "queue ", step.queue(), " of ", context.body.queues()->size());
+  if (step.queue() == 0)
+    return {};
+  if (block != 0)
+    return fail("block-queue", "a step inside of an If or Loop is on queue ", step.queue());
+  plan::StepBody kind = step.body_type();
+  bool isWork = kind == plan::StepBody::Dispatch || kind == plan::StepBody::Copy || kind == plan::StepBody::Fill;
+  return isWork ? Status() : fail("host-step", "only queue 0 has such steps, not queue ", step.queue());
+}
+
+Status StepVerifier::resident(uint32_t buffer, uint32_t device) const {
+  if (uint32_t place = context.deviceOfBuffer(buffer); place != device)
+    return fail("residency", "buffer ", buffer, " is in the memory of device ", place, ", the step is on device ", device);
+  return {};
+}
+
+/// A step touches memory of its own device alone. A copy to or from the host is on the queue of the other device; between two
+/// others, on the target's.
+Status StepVerifier::verifyResidency(const plan::Step &step) const {
+  uint32_t device = context.deviceOfQueue(step.queue()), host = context.deviceOfQueue(0);
+  switch (step.body_type()) {
+  case plan::StepBody::Dispatch:
+    for (uint32_t buffer : *step.body_as_Dispatch()->buffers())
+      LLMC_TRY(resident(buffer, device));
+    return {};
+  case plan::StepBody::Copy: {
+    uint32_t to = step.body_as_Copy()->dst();
+    uint32_t target = context.deviceOfBuffer(to);
+    return resident(target == host ? step.body_as_Copy()->src() : to, device);
+  }
+  case plan::StepBody::Fill:
+    return resident(step.body_as_Fill()->dst(), device);
+  case plan::StepBody::If:
+    return resident(step.body_as_If()->cond(), device);
+  case plan::StepBody::Loop: {
+    const plan::Loop *loop = step.body_as_Loop();
+    if (loop->cond() != kNone)
+      LLMC_TRY(resident(loop->cond(), device));
+    for (const auto *list : {loop->carried_init(), loop->carried_yield(), loop->carried_out()})
+      for (uint32_t i = 0; i < count(list); ++i)
+        LLMC_TRY(resident(list->Get(i), device));
+    return {};
+  }
+  case plan::StepBody::ReadScalar:
+    return resident(step.body_as_ReadScalar()->src(), device);
+  default:
+    return {};
+  }
 }
 
 Status StepVerifier::verifyInfo(const plan::Step &step) const {
@@ -346,11 +409,11 @@ Status StepVerifier::verifyInfo(const plan::Step &step) const {
 }
 
 Status StepVerifier::verify(const plan::Step &step) {
-  if (step.queue() >= context.body.queues()->size())
-    return fail("step-queue", "queue ", step.queue(), " of ", context.body.queues()->size());
+  LLMC_TRY(verifyQueue(step));
   LLMC_TRY(verifyPoints(step));
   LLMC_TRY(verifyInfo(step));
-  return verifyBody(step);
+  LLMC_TRY(verifyBody(step));
+  return verifyResidency(step);
 }
 
 } // namespace

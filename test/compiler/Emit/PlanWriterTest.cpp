@@ -174,18 +174,18 @@ TEST_F(PlanWriterTest, ReadScalarGivesASize) {
 
 TEST_F(PlanWriterTest, TheFirstBodyWhoseGuardsHoldRuns) {
   std::string body = R"(
-    plan.body "{0}" devices [#plan.device<"{1}", {2}>] guards [#plan.guard<<"N"> {3}>] priority {4} {{
+    plan.body "{0}" devices [#plan.device<"cpu", cpu>{1}] guards [#plan.guard<<"N"> {2}>] priority {3} {{
       %x = plan.input 0 "x" : f32 [#graph.expr<"N">]
       %y = plan.output 0 "y" : f32 [#graph.expr<"N">]
-      %c = plan.constant "dense" dense<{5}> : tensor<1xf32>
+      %c = plan.constant "dense" dense<{4}> : tensor<1xf32>
       %first = plan.view %y from <"0"> : f32 [#graph.expr<"1">]
       plan.copy %x to %y
       plan.copy %c to %first
     })";
   auto text = [&](auto... values) { return llvm::formatv(body.c_str(), values...).str(); };
-  load("plan.entry @main symbols {N = array<i64: 1, 64>} {" + text("other machine", "gpu", "cuda", "ge 0", 9, "0.5") +
-       text("rest", "cpu", "cpu", "ge 1", 0, "1.5") + text("few", "cpu", "cpu", "le 4", 2, "2.5") +
-       text("pairs", "cpu", "cpu", "divisible_by 2", 1, "3.5") + "}");
+  load("plan.entry @main symbols {N = array<i64: 1, 64>} {" + text("other machine", ", #plan.device<\"gpu\", cuda>", "ge 0", 9, "0.5") +
+       text("rest", "", "ge 1", 0, "1.5") + text("few", "", "le 4", 2, "2.5") +
+       text("pairs", "", "divisible_by 2", 1, "3.5") + "}");
   for (auto [size, mark] : {std::pair(3, 2.5f), {4, 2.5f}, {5, 1.5f}, {6, 3.5f}}) {
     Floats x(size, 7.0f), expected = x;
     expected[0] = mark;
@@ -202,8 +202,9 @@ TEST_F(PlanWriterTest, BodiesMayNameQueuesArenasAndSemaphores) {
       %x = plan.input 0 "x" : f32 [#graph.expr<"4">]
       %y = plan.output 0 "y" : f32 [#graph.expr<"4">]
       %g = plan.arena f32 [#graph.expr<"4">] in 1 at 256
-      plan.copy %x to %g on <queue = 1, signal = [#plan.point<0, 1>]>
-      plan.copy %g to %y on <wait = [#plan.point<0, 1>]>
+      plan.copy %x to %g on <queue = 1>
+      plan.copy %g to %y on <queue = 1, signal = [#plan.point<0, 1>]>
+      plan.barrier on <wait = [#plan.point<0, 1>]>
     }
     plan.body "cpu" devices [#plan.device<"cpu", cpu>] {
       %x = plan.input 0 "x" : f32 [#graph.expr<"4">]
