@@ -1,6 +1,7 @@
 //===- SimQueue.cpp - A ring of commands and the thread behind it -------------------------------------------------===//
 
 #include "runtime/device/SimQueue.h"
+#include "runtime/device/FloatMode.h"
 #include "runtime/device/KernelCall.h"
 #include "runtime/device/SignalMask.h"
 #include <bit>
@@ -72,6 +73,7 @@ void SimQueue::drain() {
 
 void SimQueue::work() {
   pthread_setname_np(pthread_self(), "llmc-sim");
+  DefaultFloatMode mode;
   for (uint32_t done = 0;;) {
     uint32_t until = submitted.waitWhile(done, 20us);
     for (; done != until; ++done) {

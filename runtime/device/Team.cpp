@@ -1,6 +1,7 @@
 //===- Team.cpp - Threads that walk a plan together ---------------------------------------------------------------===//
 
 #include "runtime/device/Team.h"
+#include "runtime/device/FloatMode.h"
 #include "runtime/device/SignalMask.h"
 #include <algorithm>
 #include <cstdio>
@@ -50,6 +51,7 @@ void Team::run(Job newJob, void *newContext) {
 
 void Team::work(unsigned worker) {
   pthread_setname_np(pthread_self(), "llmc-worker");
+  DefaultFloatMode mode;
   for (uint32_t seen = 0;;) {
     seen = epoch.waitWhile(seen, idleSpin);
     if (!job)

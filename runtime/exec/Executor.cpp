@@ -17,12 +17,12 @@
 //===--------------------------------------------------------------------------------------------------------------===//
 
 #include "runtime/exec/Executor.h"
+#include "runtime/device/FloatMode.h"
 #include "runtime/device/KernelCall.h"
 #include "runtime/exec/Handover.h"
 #include "runtime/exec/Steps.h"
 #include "runtime/plan/verify/Verify.h"
 #include <algorithm>
-#include <immintrin.h>
 
 namespace llmc::rt {
 namespace {
@@ -344,17 +344,6 @@ Status finish(Run &run) {
     return Status(fault->status).in(describeStep(run.program, run.program.steps[first]));
   return !run.status.ok() ? std::move(run.status) : run.faulty.load() != kNone ? kernelFault(run) : Status();
 }
-
-/// Kernels compute with the default rounding and with denormals, whatever the caller has set; the workers' threads
-/// start with that.
-class DefaultFloatMode {
-public:
-  DefaultFloatMode() : before(_mm_getcsr()) { _mm_setcsr(0x1f80); }
-  ~DefaultFloatMode() { _mm_setcsr(before); }
-
-private:
-  unsigned before;
-};
 
 } // namespace
 

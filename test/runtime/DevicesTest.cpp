@@ -163,6 +163,23 @@ TEST(Devices, faults_name_the_step) {
   session.run();
 }
 
+TEST(Devices, kernels_get_the_default_floating_point_mode) {
+  PlanBuilder b;
+  uint32_t sim = b.addDevice("sim", plan::DeviceKind::SIM, 0);
+  uint32_t two = b.constant(2), eight = b.constant(8), zero = b.constant(0);
+  uint32_t y = b.output("y", plan::DType::I32, {two}, eight), there = b.arenaOn(sim, plan::DType::I32, eight);
+  b.dispatch("environment", {there}, {}).queue = sim;
+  b.copy(there, zero, y, zero, eight).queue = sim;
+  PageAligned file(b.file());
+  Plan plan(file.bytes());
+  Session session(plan);
+  unsigned before = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(before | 0x8040); // flush denormals: the thread of the queue is started with that
+  session.run();
+  __builtin_ia32_ldmxcsr(before);
+  EXPECT_EQ(session.output(0).as<int32_t>()[1] & ~0x3f, 0x1f80);
+}
+
 /// Prepares a run of `builder` on a machine of this profile; the error's text.
 std::string errorWith(const PlanBuilder &builder, const std::string &profile) {
   ProfileFile text(profile);

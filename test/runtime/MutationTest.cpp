@@ -152,7 +152,8 @@ TEST(Mutation, is_refused_with_a_reason_or_runs) {
   int number = countText ? std::atoi(countText) : 10000;
   std::cout << "seed " << seed << ", " << number << " mutations" << std::endl;
   Mutator mutator(seed);
-  const Bytes bases[] = {everythingPlan().file(), compressPlan().file(), addReluPlan({2}, true).file()};
+  const Bytes bases[] = {everythingPlan().file(), compressPlan().file(), addReluPlan({2}, true).file(),
+                         twoDevicesPlan().file()};
   std::map<std::string, int> rules;
   int accepted = 0, ran = 0;
   rt::LoadOptions options;

@@ -65,7 +65,7 @@ std::string runAndCompare(const Plan &plan, const fs::path &dataSet) {
 
 std::string checkArtifact(const fs::path &artifact, const fs::path &dataSet) {
   try {
-    return runAndCompare(Plan(artifact.string(), Options{.threads = 1, .cpuLevel = ""}), dataSet);
+    return runAndCompare(Plan(artifact.string(), Options{.threads = 1, .cpuLevel = "", .deviceProfile = ""}), dataSet);
   } catch (const std::exception &error) {
     return error.what();
   }
