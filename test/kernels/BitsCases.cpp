@@ -87,7 +87,8 @@ static std::map<std::string, std::vector<KernelCase>> makeCases() {
       cases["grid_sample"].push_back({{{{2, 2, 5, 4}}, {{2, 3, 7, 2}, anyFloat}}, {{2, 2, 3, 7}}, {mode, padding, (mode + padding) % 2}});
   for (int64_t maximum : {0, 1})
     cases["roi_align"].push_back({{{{3, 2, 5, 4}}, {{1, 4}}, {{1}, index}}, {{1, 2, 3, 2}}, {2, maximum, maximum}, {0.7}});
-  cases["max_roi_pool"] = {{{{{100, 1, 3, 4}}, {{1, 5}}}, {{1, 1, 2, 2}}, {}, {0.1}}};
+  // Few regions that are drawn name an image.
+  cases["max_roi_pool"] = {{{{{100, 1, 3, 4}}, {{1, 5}}}, {{1, 1, 2, 2}}, {}, {0.1}}, {{{{2, 1, 3, 4}}, {{0, 5}}}, {{0, 1, 2, 2}}, {}, {0.1}}};
   cases["deform_conv"] = {{{{{2, 4, 5, 5}}, {{2, 2, 3, 3}}, {{2, 36, 3, 3}}, {{2}}, {{2, 18, 3, 3}}}, {{2, 2, 3, 3}}, {2, 2, 2, 4, 1, 1, 1, 1, 2, 1, 1, 2, 2}}};
   cases["max_unpool"] = {{{{{1, 1, 1}}, {{1, 1, 1}, index}}, {{1, 1, 4}}, {1, 3, 1, 2, 2, 0, 0}}};
   for (int64_t taps : {1, 2})
