@@ -69,7 +69,8 @@ def Graph_LstmOp : Graph_RecurrentOp<"lstm", (ins Optional<Graph_FloatTensor>:$i
   let summary = "A layer of long short-term memory";
   let description = [{
     As `graph.rnn`, with four gates in `weight`, `recurrence` and `bias`: i, o, f, c; `peepholes` is [directions, 3 * hidden], for i, o, f.
-    `activations` has three per direction. With `input_forget` the input gate is 1 - f.
+    `activations` has three per direction. With `input_forget` the forget gate is 1 - i. What h
+    gets, c, is not clipped.
     ```mlir
     %y, %h, %c = graph.lstm %x, %w, %r {direction = "forward", activations = ["Sigmoid", "Tanh", "Tanh"],
                                         alphas = array<f64: 0.0, 0.0, 0.0>, betas = array<f64: 0.0, 0.0, 0.0>}
