@@ -49,7 +49,8 @@ private:
   std::optional<InnerBlock> importBody();
   /// Whether the body yields the sizes that it takes; if not, `changing` and `inits` are such that it may the next time.
   bool settle(const InnerBlock &body);
-  bool settleRank(size_t k, Value next);
+  bool settleRank(size_t k, const InnerBlock &body, Value next);
+  void requireTrip();
   bool settleClasses(ArrayRef<Value> next);
   Dims bodyDims(size_t k) const;
   Dims resultDims(size_t k) const;
@@ -70,6 +71,7 @@ private:
   DimExpr trip;
   SmallVector<Size> sizes; // the first ones are the classes
   bool conditional = false;
+  bool needsTrip = false; // a run without one is refused
 };
 
 Dims LoopBuilder::bodyDims(size_t k) const {
@@ -105,11 +107,19 @@ std::optional<InnerBlock> LoopBuilder::importBody() {
   });
 }
 
-/// Values of one element may change their rank, as in files that hold a scalar for a tensor of shape [1].
-bool LoopBuilder::settleRank(size_t k, Value next) {
+/// Values of one element may change their rank, as in files that hold a scalar for a tensor of shape [1]; and so may values that the
+/// body never reads, whose init is but a placeholder where there is a trip.
+bool LoopBuilder::settleRank(size_t k, const InnerBlock &body, Value next) {
   int64_t rank = node.rank(next);
   if (node.rank(inits[k]) == rank)
     return true;
+  if (body.region->getArgument(k).use_empty()) {
+    auto empty = RankedTensorType::get(SmallVector<int64_t>(rank, 0), node.elementType(next));
+    inits[k] = rank ? node.constant(DenseElementsAttr::get(empty, ArrayRef<Attribute>())) : node.scalar(empty.getElementType(), 0);
+    changing[k].assign(rank, -1);
+    needsTrip = true;
+    return false;
+  }
   if (rank < node.rank(inits[k]) || !hasOneElement(node, inits[k]) || !hasOneElement(node, next)) {
     node.fail("carried value " + Twine(k) + " has rank " + Twine(node.rank(inits[k])) + " at first and " + Twine(rank) +
               " after a trip, which is not supported");
@@ -153,7 +163,7 @@ bool LoopBuilder::settle(const InnerBlock &body) {
       node.fail("carried value " + Twine(k) + " changes its element type");
       return false;
     }
-    if (!settleRank(k, next[k])) {
+    if (!settleRank(k, body, next[k])) {
       settled = false;
       continue;
     }
@@ -171,6 +181,16 @@ bool LoopBuilder::settle(const InnerBlock &body) {
     }
   }
   return settled && !node.failed() && settleClasses(next);
+}
+
+void LoopBuilder::requireTrip() {
+  const char *reason = "the loop must have a trip: the rank of a carried value changes";
+  DimExpr one = node.number(1);
+  node.require(spec.trips.max(node.number(0)).min(one), one, reason);
+  if (!spec.condition)
+    return;
+  Value condition = node.create<CastOp>({spec.condition}, {node.named("to", TypeAttr::get(IntegerType::get(node.context(), 64)))});
+  node.require(node.readNumber(condition, {0, 1}), one, reason);
 }
 
 bool LoopBuilder::isTrue(Value value) const {
@@ -215,6 +235,8 @@ SmallVector<Value> LoopBuilder::finish(InnerBlock body) {
   conditional = (spec.condition && !node.knownIntegers(spec.condition)) || (goesOn && !isTrue(goesOn));
   if (spec.hasCondition)
     body.results.erase(body.results.begin());
+  if (needsTrip)
+    requireTrip();
   for (Size &size : MutableArrayRef(sizes).take_front(starts.size()))
     size.result = state.newSymbol("end", {0, INT64_MAX});
   SmallVector<Value> carried = inits;
