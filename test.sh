@@ -33,7 +33,7 @@ else
     ctest_group "ctest-$preset" "$preset"
   done
   lit_group lit-debug debug
-  for driver in test/e2e/*.py; do # one of them sends damaged models through the sanitized compiler
+  for driver in test/e2e/*.py test/generate/generate.py; do # one of them sends damaged models through the sanitized compiler
     [ -x "$driver" ] && driver_group "$(basename "$driver" .py)" "$driver"
   done
 fi

@@ -63,9 +63,9 @@ std::string runAndCompare(const Plan &plan, const fs::path &dataSet) {
 
 } // namespace
 
-std::string checkArtifact(const fs::path &artifact, const fs::path &dataSet) {
+std::string checkArtifact(const fs::path &artifact, const fs::path &dataSet, int threads) {
   try {
-    return runAndCompare(Plan(artifact.string(), Options{.threads = 1, .cpuLevel = "", .deviceProfile = ""}), dataSet);
+    return runAndCompare(Plan(artifact.string(), Options{.threads = threads, .cpuLevel = "", .deviceProfile = ""}), dataSet);
   } catch (const std::exception &error) {
     return error.what();
   }

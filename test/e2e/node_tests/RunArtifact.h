@@ -7,10 +7,10 @@
 
 namespace llmc::test {
 
-/// Gives `artifact` the inputs of the folder `dataSet`, input_0.pb ... (none if it has no inputs), and
+/// Runs on `threads` threads. Gives `artifact` the inputs of the folder `dataSet`, input_0.pb ... (none if it has no inputs), and
 /// compares all outputs with output_0.pb ...: shape and type must be equal, floats to 1e-3 relative or 1e-5 absolute (bf16: 1e-2),
 /// all else to the bit. Returns what is wrong; empty: nothing.
-std::string checkArtifact(const std::filesystem::path &artifact, const std::filesystem::path &dataSet);
+std::string checkArtifact(const std::filesystem::path &artifact, const std::filesystem::path &dataSet, int threads);
 
 } // namespace llmc::test
 
