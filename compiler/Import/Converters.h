@@ -52,6 +52,9 @@ mlir::Value shapeOf(NodeContext &node, mlir::Value x, int64_t start, int64_t end
 mlir::Value listInput(NodeContext &node, size_t i, int64_t count);
 /// x itself if it has that type.
 mlir::Value castTo(NodeContext &node, mlir::Value x, mlir::Type type);
+
+/// Gives the next result: y in the element type of the node's first input.
+void resultLikeInput(NodeContext &node, mlir::Value y);
 /// Elements offset + i * step, i < size, of one dim.
 mlir::Value part(NodeContext &node, mlir::Value x, int64_t axis, graph::DimExpr offset, graph::DimExpr size, int64_t step = 1);
 /// [0, 1 ... size - 1] of i64, for any size that is known, be it at run time.

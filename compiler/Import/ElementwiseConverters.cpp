@@ -322,6 +322,8 @@ Value castTo(NodeContext &node, Value x, Type type) {
   return x && node.elementType(x) != type ? node.create<CastOp>({x}, {node.named("to", TypeAttr::get(type))}) : x;
 }
 
+void resultLikeInput(NodeContext &node, Value y) { node.result(y ? castTo(node, y, node.elementType(node.input(0))) : y); }
+
 Value perChannel(NodeContext &node, Value value, int64_t rank) {
   if (rank < 2)
     return value;

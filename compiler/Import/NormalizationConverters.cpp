@@ -111,15 +111,20 @@ Value scaledAndShifted(NodeContext &node, Value x, Value scale, Value bias) {
   return node.create<AddOp>({node.create<MulOp>({x, perChannel(node, scale, rank)}), perChannel(node, bias, rank)});
 }
 
+/// 16-bit floats as f32: their mean and variance would lose bits at each step.
+Value widened(NodeContext &node, Value x) {
+  return x && node.elementType(x).getIntOrFloatBitWidth() == 16 ? castTo(node, x, Float32Type::get(node.context())) : x;
+}
+
 void instanceNormalization(NodeContext &node) {
   double epsilon = node.floatAttribute("epsilon", 1e-5f);
   if (node.version < 6)
     node.ignoreAttribute("consumed_inputs");
-  Value x = node.input(0), scale = node.input(1), bias = node.input(2);
+  Value x = widened(node, node.input(0)), scale = widened(node, node.input(1)), bias = widened(node, node.input(2));
   if (x && node.rank(x) < 3)
     return node.fail("expects an input of rank 3 or more, got " + Twine(node.rank(x)));
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, std::max<int64_t>(2, node.rank(x))));
-  node.result(scaledAndShifted(node, normalized(node, x, axes, epsilon), scale, bias));
+  resultLikeInput(node, scaledAndShifted(node, normalized(node, x, axes, epsilon), scale, bias));
 }
 
 /// One mean and variance per group of channels: [N, C, ...] normalized as [N, groups, everything else].
@@ -127,12 +132,12 @@ void groupNormalization(NodeContext &node) {
   double epsilon = node.floatAttribute("epsilon", 1e-5f);
   int64_t groups = node.intAttribute("num_groups", 0);
   node.ignoreAttribute("stash_type");
-  Value x = node.input(0), scale = node.input(1), bias = node.input(2);
+  Value x = widened(node, node.input(0)), scale = widened(node, node.input(1)), bias = widened(node, node.input(2));
   if (groups <= 0)
     return node.fail("num_groups " + Twine(groups) + " is not positive");
   Value grouped = node.create<ReshapeOp>({x, node.indices({0, groups, -1})});
   Value y = reshapeLike(node, normalized(node, grouped, {2}, epsilon), x);
-  node.result(scaledAndShifted(node, y, scale, bias));
+  resultLikeInput(node, scaledAndShifted(node, y, scale, bias));
 }
 
 /// (x - mean) / (sqrt(variance) + 1e-9), as the schema's own definition computes it.

@@ -135,7 +135,7 @@ void dynamicQuantizeLinear(NodeContext &node) {
   Value greatest = node.create<MaxOp>({node.create<ReduceMaxOp>({x}, all), zero});
   Value range = node.create<SubOp>({greatest, least});
   Value isEmpty = node.create<EqualOp>({range, zero});
-  Value scale = node.create<DivOp>({node.create<WhereOp>({isEmpty, node.scalar(x, 1), range}), steps});
+  Value scale = node.create<WhereOp>({isEmpty, node.scalar(x, 1), node.create<DivOp>({range, steps})});
   Type byte = IntegerType::get(node.context(), 8, IntegerType::Unsigned);
   Value start = node.create<SubOp>({zero, node.create<DivOp>({least, scale})});
   Value zeroPoint = saturated(node, start, Value(), byte);

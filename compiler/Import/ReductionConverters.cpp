@@ -94,11 +94,6 @@ Reduction readReductionOfFloats(NodeContext &node) {
   return reduction;
 }
 
-/// In the element type of the node's input.
-void resultLikeInput(NodeContext &node, Value result) {
-  node.result(result ? castTo(node, result, node.elementType(node.input(0))) : result);
-}
-
 void reduceL2(NodeContext &node) { resultLikeInput(node, node.create<SqrtOp>({sumOfSquares(node, readReductionOfFloats(node))})); }
 
 void reduceSumSquare(NodeContext &node) { node.result(sumOfSquares(node, readReduction(node, 18))); }

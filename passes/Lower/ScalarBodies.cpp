@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -32,6 +33,17 @@ Value gelu(graph::GeluOp op, Value x, ImplicitLocOpBuilder &b) {
   }
   Value half = arith::MulFOp::create(b, x, number(b, type, 0.5));
   return arith::MulFOp::create(b, half, arith::AddFOp::create(b, inner, number(b, type, 1)));
+}
+
+/// log(x); of a denormal float by a multiple of it, since the approximation takes denormals for the least normal number.
+Value logarithm(ImplicitLocOpBuilder &b, Value x) {
+  Type type = x.getType();
+  if (!type.isF32())
+    return math::LogOp::create(b, x);
+  Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, number(b, type, 0x1p-126));
+  Value scaled = arith::MulFOp::create(b, x, number(b, type, 0x1p23)), shift = number(b, type, -23 * M_LN2);
+  Value log = math::LogOp::create(b, arith::SelectOp::create(b, isSmall, scaled, x));
+  return arith::AddFOp::create(b, log, arith::SelectOp::create(b, isSmall, shift, number(b, type, 0)));
 }
 
 Value clampUnit(ImplicitLocOpBuilder &b, Value x) {
@@ -93,7 +105,7 @@ Value emitUnary(Operation *op, Value x, ImplicitLocOpBuilder &b) {
       .Case([&](graph::AbsOp) { return isa<FloatType>(type) ? Value(math::AbsFOp::create(b, x)) : Value(math::AbsIOp::create(b, x)); })
       .Case([&](graph::NegOp) { return negate(b, x); })
       .Case([&](graph::ExpOp) { return math::ExpOp::create(b, x); })
-      .Case([&](graph::LogOp) { return math::LogOp::create(b, x); })
+      .Case([&](graph::LogOp) { return logarithm(b, x); })
       .Case([&](graph::SqrtOp) { return math::SqrtOp::create(b, x); })
       .Case([&](graph::ErfOp) { return math::ErfOp::create(b, x); })
       .Case([&](graph::TanhOp) { return math::TanhOp::create(b, x); })

@@ -49,9 +49,10 @@ public:
     grid.push_back(rows.ceilDiv(strategy.blockRows));
     grid.push_back(panels.ceilDiv(strategy.blockPanels));
     setCost(grid);
-    if (gemm.rows)
+    if (gemm.rows && !heights.empty())
       gemm.rows->prepareKernel(kb.advance(kb.scratch(), kb.b.getI8Type(), kb.index(panelBytes())), strategy);
-    kb.loop(kb.begin(), kb.end(), 1, [&](Value item) { emitItem(kb.delinearize(item, grid)); });
+    if (!heights.empty()) // there are rows
+      kb.loop(kb.begin(), kb.end(), 1, [&](Value item) { emitItem(kb.delinearize(item, grid)); });
     kb.finish();
     return status;
   }
