@@ -100,6 +100,8 @@ void shrink(NodeContext &node) {
   double bias = node.floatAttribute("bias", 0), lambd = node.floatAttribute("lambd", 0.5), low = -lambd, high = lambd;
   Value x = node.input(0);
   if (x && !isa<FloatType>(node.elementType(x))) {
+    if (node.elementType(x).isUnsignedInteger())
+      return node.fail("unsigned integers are not supported");
     if (bias != std::trunc(bias) || lambd < 0)
       return node.fail("integers with this bias or lambd are not supported");
     high = std::floor(high); // the same integers are above, and below
@@ -109,7 +111,6 @@ void shrink(NodeContext &node) {
   Value rest = node.create<WhereOp>({above, node.create<SubOp>({x, shift}), node.scalar(x, 0)});
   node.result(node.create<WhereOp>({below, node.create<AddOp>({x, shift}), rest}));
 }
-
 
 void isInf(NodeContext &node) {
   constexpr double infinity = std::numeric_limits<double>::infinity();

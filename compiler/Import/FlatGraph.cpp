@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace llmc {
 namespace {
@@ -27,6 +28,8 @@ struct Scope {
   std::map<std::string, std::string> values;
   std::map<std::string, const AttributeProto *> attributes;
 };
+
+constexpr size_t mostCalls = 100'000;
 
 class Flattener {
 public:
@@ -83,6 +86,8 @@ private:
 
   void inlineCall(std::vector<FlatNode> &nodes, const NodeProto &call, const OpsetVersions &callerOpsets, const FunctionProto &function,
                   const std::string &label) {
+    if (result.calls.size() == mostCalls)
+      return reportTooMany(label);
     result.calls.push_back({&call, &callerOpsets, label, {}});
     if (std::ranges::find(stack, &function) != stack.end())
       return report(label, "function " + function.name() + " calls itself");
@@ -101,8 +106,15 @@ private:
     const OpsetVersions &opsets = result.ownedOpsets.emplace_back(opsetsOf(function.opset_import()));
     stack.push_back(&function);
     for (const NodeProto &inner : function.node())
-      addNode(nodes, instantiate(inner, scope), opsets, scope.prefix);
+      if (!hasTooMany)
+        addNode(nodes, instantiate(inner, scope), opsets, scope.prefix);
     stack.pop_back();
+  }
+
+  /// Functions that call each other twice and again make as many calls as they like from a small file.
+  void reportTooMany(const std::string &label) {
+    if (!std::exchange(hasTooMany, true))
+      report(label, "with this one there are more than " + std::to_string(mostCalls) + " calls of functions");
   }
 
   bool bindAttributes(const NodeProto &call, const FunctionProto &function, const std::string &label, Scope &scope) {
@@ -211,11 +223,20 @@ private:
   }
 
   /// Orders the nodes, keeping theirs where it is legal already; first those of the graphs inside.
+  void checkOutputs(const FlatGraph &graph) {
+    NameSet seen;
+    for (const ValueInfoProto &output : graph.proto->output())
+      if (!seen.insert(output.name()).second)
+        report(output.name(), "two outputs have this name");
+  }
+
   void sort(FlatGraph &graph, const Names *outer) {
     NameSet seen;
     for (const ValueInfoProto &input : graph.proto->input())
       if (!seen.insert(input.name()).second)
         report(input.name(), "two inputs have this name");
+    if (!outer)
+      checkOutputs(graph);
     const NameSet given = givenNames(graph);
     std::unordered_map<std::string, size_t> producers;
     for (size_t i = 0; i < graph.nodes.size(); ++i)
@@ -281,6 +302,7 @@ private:
   const ReportProblem &report;
   std::map<FunctionKey, const FunctionProto *> functions;
   std::vector<const FunctionProto *> stack;
+  bool hasTooMany = false;
   FlatModel result;
 };
 

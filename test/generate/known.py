@@ -21,6 +21,7 @@ KNOWN = [
     ("ReduceMean", is_empty, "says 0 of no elements, where a quotient by their number is NaN"),
     ("MatMulInteger", is_empty, "leaves sums of no products unset"),
     ("Shrink", has_type(np.float64), "compares in single precision"),
+    ("Shrink", is_integer, "adds in single precision"),
     ("ReduceLogSumExp", is_integer, "adds exponentials that are cut to integers"),
 ]
 
