@@ -41,6 +41,11 @@ public:
   FlatModel run() {
     const OpsetVersions &opsets = result.ownedOpsets.emplace_back(opsetsOf(model.opset_import()));
     result.graph = flatten(model.graph(), opsets, "");
+    if (hasTooMany) { // half a graph would only give more problems
+      result.graph.nodes.clear();
+      result.calls.clear();
+      return std::move(result);
+    }
     sort(result.graph, nullptr);
     return std::move(result);
   }
@@ -62,7 +67,7 @@ private:
   }
 
   void addNode(std::vector<FlatNode> &nodes, const NodeProto &node, const OpsetVersions &opsets, const std::string &prefix) {
-    std::string label = prefix + nameOf(node);
+    std::string label = labelOf(node, prefix);
     auto function = functions.find({std::string(canonicalDomain(node.domain())), node.op_type(), node.overload()});
     if (function != functions.end())
       return inlineCall(nodes, node, opsets, *function->second, label);
@@ -75,13 +80,14 @@ private:
     nodes.push_back(std::move(flat));
   }
 
-  static std::string nameOf(const NodeProto &node) {
+  /// The node's name, or that of its first output, which has the prefix already.
+  static std::string labelOf(const NodeProto &node, const std::string &prefix) {
     if (!node.name().empty())
-      return node.name();
+      return prefix + node.name();
     for (const std::string &output : node.output())
       if (!output.empty())
         return output;
-    return node.op_type();
+    return prefix + node.op_type();
   }
 
   void inlineCall(std::vector<FlatNode> &nodes, const NodeProto &call, const OpsetVersions &callerOpsets, const FunctionProto &function,
