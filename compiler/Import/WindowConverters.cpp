@@ -217,7 +217,8 @@ void maxPool(NodeContext &node) {
     return node.result(node.create<MaxPoolOp>({x}, attributes));
   if (columnMajor)
     attributes.push_back(node.flag("column_major"));
-  for (Value result : ArrayRef(node.createAll<MaxPoolWithIndicesOp>({x}, attributes)).take_front(2))
+  SmallVector<Value> results = node.createAll<MaxPoolWithIndicesOp>({x}, attributes);
+  for (Value result : ArrayRef(results).take_front(2))
     node.result(result);
 }
 
