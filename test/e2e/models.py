@@ -113,7 +113,7 @@ MODELS = {
                        [image_inputs("x", n, 48, 192) for n in (1, 3)]),
     "magika": Model(["--shape", "bytes=1x2048"], file_inputs(1), [], [file_inputs(n) for n in (1, 3)]),
     "minilm_int8": Model(["--shape", "input_ids=1x32"], text_inputs(1, 32), [],
-                         [text_inputs(*sizes) for sizes in ((1, 16), (3, 33))], ("cast", "cum_sum", "gather_nd")),
+                         [text_inputs(*sizes) for sizes in ((1, 16), (3, 33))], ("cast", "range", "gather_nd")),
     "basic_pitch": Model(["--shape", "serving_default_input_2:0=1x43844x1"], seeded(**{"serving_default_input_2:0": (1, 43844, 1)}),
                          [], [seeded(**{"serving_default_input_2:0": (n, 43844, 1)}) for n in (1, 2)], ("pad",)),
     "ppocr_det": Model(["--shape", "x=1x3x320x320"], page_inputs(1, 320, 320), [],
@@ -129,7 +129,7 @@ MODELS = {
                                     [voice_inputs(3), voice_inputs(1, 288, 8000)], ("pad", "conv")),
     "silero_vad_openvino_16k": Model([], voice_inputs(1, rate=None), [], [voice_inputs(1, rate=None)], ("pad", "conv", "lstm")),
     "smollm2_135m": Model(["--dim", "N=1", "--dim", "S=1", "--dim", "P=16"], decoder_inputs(1, 1, 16), [],
-                          [decoder_inputs(*sizes) for sizes in ((1, 7, 0), (2, 1, 5))], ("cos", "sin", "cum_sum")),
+                          [decoder_inputs(*sizes) for sizes in ((1, 7, 0), (2, 1, 5))], ("cos", "sin", "range")),
 }
 
 
