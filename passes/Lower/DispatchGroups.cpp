@@ -159,7 +159,7 @@ private:
       return "the producer's result has other readers";
     bool sameRows = !(group.rowRank >= 0 && reduces && parallelRank(op) != rank) && op.getNumLoops() >= rank &&
                     llvm::all_of(group.ops, [&](Operation *member) { return cast<linalg::GenericOp>(member).getNumLoops() >= rank; });
-    if (!sameRows)
+    if (!sameRows || rowSizes(op, rank) != rowSizes(cast<linalg::GenericOp>(group.ops.front()), rank))
       return "has rows of other dims than the producer";
     for (OpOperand *operand : op.getDpsInputOperands()) {
       Operation *producer = operand->get().getDefiningOp();
@@ -167,6 +167,19 @@ private:
         return "reads across the rows of the producer";
     }
     return nullptr;
+  }
+
+  /// The leading sizes of what the op makes. Equal ones are one value; two that only the run shows to be equal are not.
+  static SmallVector<OpFoldResult> rowSizes(linalg::GenericOp op, int64_t rank) {
+    Value init = op.getDpsInits()[0];
+    if (auto fill = init.getDefiningOp<linalg::FillOp>())
+      init = fill.getOutputs()[0];
+    auto empty = init.getDefiningOp<tensor::EmptyOp>();
+    if (!empty)
+      return {};
+    SmallVector<OpFoldResult> sizes = empty.getMixedSizes();
+    sizes.truncate(std::min<size_t>(rank, sizes.size()));
+    return sizes;
   }
 
   static bool keepsRows(AffineMap map, int64_t rank) {

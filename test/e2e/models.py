@@ -95,7 +95,7 @@ MODELS = {
     "resnet50": Model(["--dim", "N=1"], image_inputs("gpu_0/data_0", 1), [], [image_inputs("gpu_0/data_0", n) for n in (1, 4)]),
     "efficientnet_l0": Model(["--shape", "image=1x3x224x224"], image_inputs("image", 1), [],
                              [image_inputs("image", *sizes) for sizes in ((1, 224, 224), (4, 224, 224), (1, 161, 200), (2, 96, 131))]),
-    "minilm_l6": Model(["--dim", "N=1", "--dim", "S=32"], text_inputs(1, 32), ["--dim", "N=1..8", "--dim", "S=4..128"],
+    "minilm_l6": Model(["--dim", "N=1", "--dim", "S=32"], text_inputs(1, 32), [],
                        [text_inputs(*sizes) for sizes in ((1, 4), (4, 32), (8, 128), (3, 17))]),
     "bert_base": Model(["--dim", "N=1", "--dim", "S=128"], text_inputs(1, 128), ["--dim", "S=1..512"],
                        [text_inputs(*sizes) for sizes in ((1, 128), (4, 9))]),
@@ -122,6 +122,7 @@ MODELS = {
                      ("resize", "softmax")),
     "slanet_plus": Model(["--shape", "x=1x3x488x488"], image_inputs("x", 1, 488, 488), [], [image_inputs("x", 1, 488, 488)],
                          ("softmax", "arg_max", "cast", "range", "scatter_elements", "reduce_max", "reduce_min", "resize")),
+    # Not with a fixed batch of 1: a branch that never runs has an LSTM of a wrong rank then, and the model is refused.
     "silero_vad": Model([], voice_inputs(1), [],
                         [voice_inputs(1), voice_inputs(3), voice_inputs(1, 288, 8000)], ("pad", "conv", "lstm")),
     "silero_vad_16k_op15": Model(["--shape", "input=1x576"], voice_inputs(1), [], [voice_inputs(3)], ("pad", "conv", "lstm")),
