@@ -111,6 +111,54 @@ void joinBranches(NodeContext &node, Value condition, InnerBlock (&blocks)[2], s
   }
 }
 
+/// A branch whose nodes have that problem: each run that takes it fails. Its results look like `others`, those of the other branch.
+std::optional<InnerBlock> failingBranch(NodeContext &node, const ImportProblem &problem, const FlatGraph &graph, ArrayRef<Value> others,
+                                        size_t firstSymbol) {
+  emitWarning(NameLoc::get(StringAttr::get(node.context(), problem.label)))
+      << problem.reason << "; a run that takes this branch ('" << graph.attribute << "') fails";
+  auto block = node.innerBlock([&](Block &) -> std::optional<SmallVector<Value>> {
+    SmallVector<Value> results;
+    for (Value other : others) {
+      Dims dims = node.dims(other);
+      for (DimExpr &dim : dims)
+        if (!dim || node.shared().isNewerThan(firstSymbol, dim))
+          dim = node.number(1);
+      Value sizes = node.create<FromDimsOp>({}, {node.named("dims", ArrayRef(dims))});
+      results.push_back(node.create<ExpandOp>({node.scalar(other, 0), sizes}));
+    }
+    return results;
+  });
+  if (!block)
+    return block;
+  Builder b(node.context());
+  block->checks.push_back(b.getArrayAttr({node.number(0).attribute(), node.number(1).attribute(), b.getStringAttr(problem.label + ": " + problem.reason)}));
+  return block;
+}
+
+/// Both branches, of which one may fail in each run; false after a problem.
+bool importBranches(NodeContext &node, const FlatGraph *const (&graphs)[2], InnerBlock (&blocks)[2]) {
+  size_t firstSymbol = node.shared().symbols.size(), firstProblem = node.shared().problems.size();
+  std::optional<InnerBlock> built[2];
+  std::optional<ImportProblem> problem;
+  for (int i : {0, 1}) {
+    built[i] = node.innerBlock([&](Block &) { return node.run(*graphs[i], {}); });
+    if (built[i])
+      continue;
+    if (problem) // both
+      node.shared().problems.push_back(*problem);
+    else
+      problem = node.takeBackProblem(firstProblem);
+    if (node.failed())
+      return false;
+  }
+  for (int i : {0, 1})
+    if (!built[i] && !(built[i] = failingBranch(node, *problem, *graphs[i], built[1 - i]->results, firstSymbol)))
+      return false;
+  for (int i : {0, 1})
+    blocks[i] = std::move(*built[i]);
+  return true;
+}
+
 void branch(NodeContext &node) {
   const FlatGraph *graphs[] = {node.graphAttribute("then_branch", 0), node.graphAttribute("else_branch", 0)};
   Value condition = node.input(0);
@@ -120,12 +168,8 @@ void branch(NodeContext &node) {
     return takeBranch(node, *graphs[known->front() ? 0 : 1]);
   size_t firstSymbol = node.shared().symbols.size();
   InnerBlock blocks[2];
-  for (int i : {0, 1}) {
-    auto block = node.innerBlock([&](Block &) { return node.run(*graphs[i], {}); });
-    if (!block)
-      return;
-    blocks[i] = std::move(*block);
-  }
+  if (!importBranches(node, graphs, blocks))
+    return;
   if (std::optional<int> taken = branchOfLowerRank(node, blocks)) {
     node.shared().dropSymbols(firstSymbol);
     requireCondition(node, condition, *taken == 0);

@@ -18,9 +18,16 @@ Location GraphImporter::locationOf(std::string_view name) {
   return NameLoc::get(StringAttr::get(&context, name.empty() ? StringRef("model") : StringRef(name)));
 }
 
-void GraphImporter::report(std::string_view label, const Twine &reason) {
-  emitError(locationOf(label)) << reason;
-  ++problems;
+void GraphImporter::report(std::string_view label, const Twine &reason, bool isOfSizes) {
+  problems.push_back({std::string(label), reason.str(), isOfSizes});
+}
+
+bool GraphImporter::printProblems(std::string_view model) {
+  for (const ImportProblem &problem : problems)
+    emitError(locationOf(problem.label)) << problem.reason;
+  if (!problems.empty())
+    emitError(locationOf(model)) << "the model has " << problems.size() << (problems.size() == 1 ? " problem" : " problems");
+  return problems.empty();
 }
 
 void GraphImporter::addNodes(ImportState &state, const FlatGraph &graph, GraphScope &scope) {
@@ -61,7 +68,7 @@ void GraphImporter::addNode(ImportState &state, const FlatNode &node, GraphScope
   std::string problem;
   ArrayRef<Value> results = nodeContext.finish(problem);
   if (!problem.empty())
-    report(node.label, what + ": " + problem);
+    report(node.label, what + ": " + problem, !StringRef(problem).contains("not supported"));
   if (nodeContext.failed())
     return poisonOutputs();
   for (auto [i, output] : llvm::enumerate(node.proto->output())) {
@@ -77,7 +84,7 @@ void GraphImporter::addNode(ImportState &state, const FlatNode &node, GraphScope
 /// Imports a graph that is an attribute of a node, at the builder's place. Values of its outputs; nothing after a problem.
 std::optional<SmallVector<Value>> GraphImporter::addGraph(ImportState &state, const FlatGraph &graph, GraphScope &outer,
                                                           ArrayRef<Value> inputs, StringRef label) {
-  int before = problems;
+  size_t before = problems.size();
   GraphScope scope{&outer, state.builder.getInsertionBlock(), {}, {}, {}, {}};
   for (auto [input, value] : llvm::zip_equal(graph.proto->input(), inputs))
     scope.values[input.name()] = value;
@@ -85,10 +92,10 @@ std::optional<SmallVector<Value>> GraphImporter::addGraph(ImportState &state, co
   SmallVector<Value> outputs;
   for (const ValueInfoProto &output : graph.proto->output()) {
     outputs.push_back(valueOf(state, scope, output.name()));
-    if (!outputs.back() && problems == before && !isPoisoned(scope, output.name()))
+    if (!outputs.back() && problems.size() == before && !isPoisoned(scope, output.name()))
       report(label, "nothing defines output '" + output.name() + "' of '" + graph.attribute + "'");
   }
-  return problems == before && !llvm::is_contained(outputs, Value()) ? std::optional(outputs) : std::nullopt;
+  return problems.size() == before && !llvm::is_contained(outputs, Value()) ? std::optional(outputs) : std::nullopt;
 }
 
 bool GraphImporter::isPoisoned(const GraphScope &scope, const std::string &name) {

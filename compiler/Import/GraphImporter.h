@@ -24,10 +24,13 @@ struct GraphScope {
 class GraphImporter {
 public:
   explicit GraphImporter(mlir::MLIRContext &context) : context(context) {}
-  int problems = 0; // reported so far
+  /// Reported so far.
+  llvm::SmallVector<ImportProblem> problems;
 
   mlir::Location locationOf(std::string_view name);
-  void report(std::string_view label, const llvm::Twine &reason);
+  void report(std::string_view label, const llvm::Twine &reason, bool isOfSizes = false);
+  /// Prints what was reported, and how much it is; true if nothing was.
+  bool printProblems(std::string_view model);
   /// Imports the nodes at the end of the scope's block.
   void addNodes(ImportState &state, const FlatGraph &graph, GraphScope &scope);
   /// The value of that name, of this graph or one around it; null, after a report, if a problem left it without one.

@@ -150,6 +150,16 @@ std::optional<SmallVector<Value>> NodeContext::run(const FlatGraph &graph, Array
   return outputs;
 }
 
+std::optional<ImportProblem> NodeContext::takeBackProblem(size_t first) {
+  ArrayRef<ImportProblem> found = ArrayRef(state.problems).drop_front(first);
+  if (!problem.empty() || found.empty() || !llvm::all_of(found, [](const ImportProblem &each) { return each.isOfSizes; }))
+    return std::nullopt;
+  ImportProblem taken = found.front();
+  state.problems.truncate(first);
+  isAbandoned = false;
+  return taken;
+}
+
 std::optional<InnerBlock> NodeContext::innerBlock(BuildBlock build) {
   InnerBlock inner{std::make_unique<Region>(), {}, {}};
   OpBuilder::InsertionGuard guard(state.builder);

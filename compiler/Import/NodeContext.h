@@ -30,6 +30,13 @@ struct BlockState {
   }
 };
 
+/// What is wrong with a model.
+struct ImportProblem {
+  std::string label; // of the node or value
+  std::string reason;
+  bool isOfSizes; // a rule that the operator has for its inputs, with these sizes or values, was broken: wrong only if the node runs
+};
+
 /// State of an import that nodes share.
 struct ImportState {
   const OnnxModel &model;
@@ -39,6 +46,7 @@ struct ImportState {
   llvm::DenseMap<mlir::Value, graph::TensorShape> shapes;
   llvm::SmallVector<std::string> symbols; // that ops define, in order
   BlockState *block;
+  llvm::SmallVectorImpl<ImportProblem> &problems; // reported so far
 
   /// A symbol that no dim of the model and no op has.
   graph::DimExpr newSymbol(llvm::StringRef stem, graph::DimRange range);
@@ -95,6 +103,9 @@ public:
   const FlatGraph *graphAttribute(llvm::StringRef name, size_t inputs);
   /// Runs a graph here, whatever happens: the values of its outputs.
   std::optional<llvm::SmallVector<mlir::Value>> run(const FlatGraph &graph, llvm::ArrayRef<mlir::Value> inputs);
+  /// After a `run` that gave nothing: what was reported since problem number `first` is taken back, and the first of it given, if a
+  /// run that does not come there does not meet it. Else nothing, and the node has failed.
+  std::optional<ImportProblem> takeBackProblem(size_t first);
   /// A block of its own, of what `build` makes in it; nothing if `build` gives nothing.
   using BuildBlock = llvm::function_ref<std::optional<llvm::SmallVector<mlir::Value>>(mlir::Block &)>;
   std::optional<InnerBlock> innerBlock(BuildBlock build);

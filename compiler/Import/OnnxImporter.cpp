@@ -34,16 +34,14 @@ public:
     if (hasInputs) {
       createFunction();
       BlockState block;
-      ImportState state{model, options.maxTrips, builder, dims.ranges(), std::move(argumentShapes), {}, &block};
+      ImportState state{model, options.maxTrips, builder, dims.ranges(), std::move(argumentShapes), {}, &block, importer.problems};
       addNodes(state);
       addOutputs(state);
     }
-    if (importer.problems == 0) {
-      fault = Fault::None;
-      return module;
-    }
-    emitError(locationOf(proto.name())) << "the model has " << importer.problems << (importer.problems == 1 ? " problem" : " problems");
-    return nullptr;
+    if (!importer.printProblems(proto.name()))
+      return nullptr;
+    fault = Fault::None;
+    return module;
   }
 
 private:
@@ -62,7 +60,7 @@ private:
       else if (!elements.back())
         report(input.name(), "elements of type " + dataTypeName(input.type().tensor_type().elem_type()) + " are not supported");
     }
-    return importer.problems == 0;
+    return importer.problems.empty();
   }
 
   /// To be called when the dims are resolved.
@@ -121,7 +119,7 @@ private:
     for (const ValueInfoProto &output : proto.output()) {
       Value value = importer.valueOf(state, scope, output.name());
       if (!value) {
-        if (importer.problems == 0)
+        if (importer.problems.empty())
           report(output.name(), "nothing defines this output");
         continue;
       }
@@ -134,7 +132,7 @@ private:
         report(output.name(), "the output is declared as " + dataTypeName(declared) + ", but holds " + found);
       }
     }
-    if (importer.problems != 0)
+    if (!importer.problems.empty())
       return;
     NamedAttrList symbols(dims.symbolsAttr());
     for (const std::string &name : state.symbols)

@@ -254,10 +254,12 @@ bool Walker::check(const Program::Step &next) {
     return false;
   const Program::Check &check = program.checks[next.index];
   int64_t value = state.shape.values[check.expr];
-  if (isFirst() && !failed() && !holds(value, check.cmp, check.bound))
-    report({Code::Data, concat(text(check.spec->message()), " (found ", value, ", expected ", spelling(check.cmp), " ",
-                               check.bound, ")")},
-           next);
+  if (isFirst() && !failed() && !holds(value, check.cmp, check.bound)) {
+    std::string message(text(check.spec->message()));
+    if (program.nodes[check.expr].kind != Program::Node::Kind::Constant) // a step that always fails has nothing to find
+      message += concat(" (found ", value, ", expected ", spelling(check.cmp), " ", check.bound, ")");
+    report({Code::Data, message}, next);
+  }
   return true;
 }
 

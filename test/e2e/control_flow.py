@@ -211,6 +211,13 @@ g (float[1] x) => (float[1] y) {
 }""")
 
 
+FAILING = parse("""
+g (bool c, float[3] x) => (float[3] y) {
+  y = If (c) <then_branch = t () => (float[3] u) { u = Neg (x) },
+              else_branch = e () => (float[3] v) { [turned] v = Transpose <perm = [1, 0]> (x) }>
+}""")
+
+
 def opened(model):
     """The model with every dim of its inputs open, each by a name of its own."""
     result = onnx.ModelProto()
@@ -275,6 +282,19 @@ def limit(checks, folder):
         checks.check("does not end after 1000 trips" in str(fault) and "forever" in str(fault), f"a loop without end fails: {fault}")
 
 
+def failing_branch(checks, folder):
+    onnx.save(FAILING, folder / "failing.onnx")
+    done = run_tool("llmc", folder / "failing.onnx", "-o", folder / "failing.llmc")
+    checks.check(done.returncode == 0 and "warning" in done.stderr, f"a model with a wrong branch compiles, with a warning: {done.stderr.strip()}")
+    plan = Plan(folder / "failing.llmc")
+    checks.check(list(plan({"c": scalar(1, B), "x": vector(1, 2, 3)})["y"]) == [-1, -2, -3], "the other branch gives its answer")
+    try:
+        plan({"c": scalar(0, B), "x": vector(1, 2, 3)})
+        checks.check(False, "a run that takes the wrong branch fails")
+    except RunError as fault:
+        checks.check("turned: Transpose" in str(fault) and "found" not in str(fault), f"a run that takes the wrong branch fails: {fault}")
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as name:
@@ -283,6 +303,7 @@ def main():
             run_case(checks, folder, *one)
         zero_trips(checks, folder)
         limit(checks, folder)
+        failing_branch(checks, folder)
     return checks.finish()
 
 

@@ -57,10 +57,11 @@ void printSummary(const CommandLine &line, const CompileResult &result, double s
 }
 
 /// Without a handler only errors are printed.
-llvm::LogicalResult printRemark(mlir::Diagnostic &diagnostic) {
-  if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Remark)
+llvm::LogicalResult printRemarkOrWarning(mlir::Diagnostic &diagnostic) {
+  bool isRemark = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark;
+  if (!isRemark && diagnostic.getSeverity() != mlir::DiagnosticSeverity::Warning)
     return mlir::failure();
-  llvm::errs() << diagnostic.getLocation() << ": remark: " << diagnostic << "\n";
+  llvm::errs() << diagnostic.getLocation() << (isRemark ? ": remark: " : ": warning: ") << diagnostic << "\n";
   return mlir::success();
 }
 
@@ -75,7 +76,7 @@ int main(int argc, char **argv) {
   auto start = std::chrono::steady_clock::now();
   line.compile.onPhase = showProgress;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.getDiagEngine().registerHandler(printRemark);
+  context.getDiagEngine().registerHandler(printRemarkOrWarning);
   CompileResult result = compileModel(context, line.compile);
   clearProgress();
   switch (result.fault) {
