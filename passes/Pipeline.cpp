@@ -37,7 +37,8 @@ static void addGraphPhase(OpPassManager &functions, int optimisation, const Plac
     functions.addPass(createRaiseNormsPass());
     functions.addPass(createRaiseSoftmaxPass());
   }
-  // Not a matter of taste: generated kernels for convolution and pooling are channels-last.
+  // Not a matter of taste: generated kernels for convolution and pooling are over images with channels last.
+  functions.addPass(createWidenWindowsPass());
   functions.addPass(createChannelsLastPass());
   functions.addPass(createFoldConstantsPass());
   functions.addPass(createCanonicalizerPass());

@@ -144,6 +144,26 @@ def RaiseSoftmaxPass : Pass<"graph-raise-softmax", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::llmc::graph::GraphDialect"];
 }
 
+def WidenWindowsPass : Pass<"graph-widen-windows", "::mlir::func::FuncOp"> {
+  let summary = "Convolve and pool lines as images of one row";
+  let description = [{
+    Convolutions and poolings over one spatial dim with a static number of channels become such over two, between views that add and
+    drop a dim of size 1. The views that drop it move down through subviews and element-wise ops whose other operands are constant,
+    scalar or widened too, until they meet one that adds it.
+    ```mlir
+    %y = graph.conv %x, %w {strides = array<i64: 2>, pads = array<i64: 1, 0>, dilations = array<i64: 1>}
+      : (tensor<1x2x8xf32>, tensor<4x2x3xf32>) -> tensor<1x4x4xf32>
+    // becomes
+    %0 = graph.view %x {dims = [#graph.expr<"1">, #graph.expr<"2">, #graph.expr<"1">, #graph.expr<"8">]} : tensor<1x2x8xf32> -> tensor<1x2x1x8xf32>
+    %1 = graph.view %w {dims = [#graph.expr<"4">, #graph.expr<"2">, #graph.expr<"1">, #graph.expr<"3">]} : tensor<4x2x3xf32> -> tensor<4x2x1x3xf32>
+    %2 = graph.conv %0, %1 {strides = array<i64: 1, 2>, pads = array<i64: 0, 1, 0, 0>, dilations = array<i64: 1, 1>}
+      : (tensor<1x2x1x8xf32>, tensor<4x2x1x3xf32>) -> tensor<1x4x1x4xf32>
+    %y = graph.view %2 {dims = [#graph.expr<"1">, #graph.expr<"4">, #graph.expr<"4">]} : tensor<1x4x1x4xf32> -> tensor<1x4x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+}
+
 def ChannelsLastPass : Pass<"graph-channels-last", "::mlir::func::FuncOp"> {
   let summary = "Convolve and pool images with channels last";
   let description = [{

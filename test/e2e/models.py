@@ -124,11 +124,11 @@ MODELS = {
                          ("softmax", "arg_max", "cast", "range", "scatter_elements", "reduce_max", "reduce_min", "resize")),
     # With a fixed batch the LSTM of a branch that never runs has x of a wrong rank.
     "silero_vad": Model(["--shape", "input=1x576"], voice_inputs(1), [],
-                        [voice_inputs(1), voice_inputs(3), voice_inputs(1, 288, 8000)], ("pad", "conv", "lstm")),
-    "silero_vad_16k_op15": Model(["--shape", "input=1x576"], voice_inputs(1), [], [voice_inputs(3)], ("pad", "conv", "lstm")),
+                        [voice_inputs(1), voice_inputs(3), voice_inputs(1, 288, 8000)], ("pad", "lstm")),
+    "silero_vad_16k_op15": Model(["--shape", "input=1x576"], voice_inputs(1), [], [voice_inputs(3)], ("pad", "lstm")),
     "silero_vad_op18_ifless": Model(["--shape", "input=1x576"], voice_inputs(1), [],
-                                    [voice_inputs(3), voice_inputs(1, 288, 8000)], ("pad", "conv")),
-    "silero_vad_openvino_16k": Model(["--shape", "input=1x576"], voice_inputs(1, rate=None), [], [voice_inputs(1, rate=None)], ("pad", "conv", "lstm")),
+                                    [voice_inputs(3), voice_inputs(1, 288, 8000)], ("pad",)),
+    "silero_vad_openvino_16k": Model(["--shape", "input=1x576"], voice_inputs(1, rate=None), [], [voice_inputs(1, rate=None)], ("pad", "lstm")),
     "smollm2_135m": Model(["--dim", "N=1", "--dim", "S=1", "--dim", "P=16"], decoder_inputs(1, 1, 16), [],
                           [decoder_inputs(*sizes) for sizes in ((1, 7, 0), (2, 1, 5))], ("cos", "sin", "range")),
 }
