@@ -36,6 +36,7 @@ static void addGraphPhase(OpPassManager &functions, int optimisation, const Plac
     functions.addPass(createRaiseGeluPass());
     functions.addPass(createRaiseNormsPass());
     functions.addPass(createRaiseSoftmaxPass());
+    functions.addPass(createExpandConvTransposePass());
   }
   // Not a matter of taste: generated kernels for convolution and pooling are over images with channels last.
   functions.addPass(createWidenWindowsPass());

@@ -144,6 +144,32 @@ def RaiseSoftmaxPass : Pass<"graph-raise-softmax", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::llmc::graph::GraphDialect"];
 }
 
+def ExpandConvTransposePass : Pass<"graph-expand-conv-transpose", "::mlir::func::FuncOp"> {
+  let summary = "Turn transposed convolutions whose windows do not overlap into convolutions";
+  let description = [{
+    Where the strides are the size of the kernel and nothing is cut off or added, each element of a transposed convolution over images
+    becomes a block of the result: a convolution of size 1 with channels last computes all elements of the block, and they are put side
+    by side. Sums run in the same order.
+    ```mlir
+    %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>,
+                                      output_padding = array<i64: 0, 0>, group = 1 : i64}
+      : (tensor<1x3x8x8xf32>, tensor<3x4x2x2xf32>) -> tensor<1x4x16x16xf32>
+    // becomes
+    %0 = graph.transpose %x {perm = array<i64: 0, 2, 3, 1>} : tensor<1x3x8x8xf32> -> tensor<1x8x8x3xf32>
+    %1 = graph.transpose %w {perm = array<i64: 2, 3, 1, 0>} : tensor<3x4x2x2xf32> -> tensor<2x2x4x3xf32>
+    %2 = graph.view %1 {dims = [#graph.expr<"16">, #graph.expr<"3">, #graph.expr<"1">, #graph.expr<"1">]} : tensor<2x2x4x3xf32> -> tensor<16x3x1x1xf32>
+    %3 = graph.conv %0, %2 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, channels_last}
+      : (tensor<1x8x8x3xf32>, tensor<16x3x1x1xf32>) -> tensor<1x8x8x16xf32>
+    %4 = graph.view %3 {dims = [#graph.expr<"1">, #graph.expr<"8">, #graph.expr<"8">, #graph.expr<"2">, #graph.expr<"2">, #graph.expr<"4">]}
+      : tensor<1x8x8x16xf32> -> tensor<1x8x8x2x2x4xf32>
+    %5 = graph.transpose %4 {perm = array<i64: 0, 1, 3, 2, 4, 5>} : tensor<1x8x8x2x2x4xf32> -> tensor<1x8x2x8x2x4xf32>
+    %6 = graph.view %5 {dims = [#graph.expr<"1">, #graph.expr<"16">, #graph.expr<"16">, #graph.expr<"4">]} : tensor<1x8x2x8x2x4xf32> -> tensor<1x16x16x4xf32>
+    %y = graph.transpose %6 {perm = array<i64: 0, 3, 1, 2>} : tensor<1x16x16x4xf32> -> tensor<1x4x16x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::llmc::graph::GraphDialect"];
+}
+
 def WidenWindowsPass : Pass<"graph-widen-windows", "::mlir::func::FuncOp"> {
   let summary = "Convolve and pool lines as images of one row";
   let description = [{

@@ -117,7 +117,7 @@ MODELS = {
     "basic_pitch": Model(["--shape", "serving_default_input_2:0=1x43844x1"], seeded(**{"serving_default_input_2:0": (1, 43844, 1)}),
                          [], [seeded(**{"serving_default_input_2:0": (n, 43844, 1)}) for n in (1, 2)], ("pad",)),
     "ppocr_det": Model(["--shape", "x=1x3x320x320"], page_inputs(1, 320, 320), [],
-                       [page_inputs(*sizes) for sizes in ((1, 320, 320), (2, 96, 64), (1, 736, 960))], ("resize", "conv_transpose"), plain=True),
+                       [page_inputs(*sizes) for sizes in ((1, 320, 320), (2, 96, 64), (1, 736, 960))], ("resize",), plain=True),
     "yolov8n": Model(["--dim", "N=1"], image_inputs("images", 1, 640, 640), [], [image_inputs("images", 2, 640, 640)],
                      ("resize", "softmax")),
     "slanet_plus": Model(["--shape", "x=1x3x488x488"], image_inputs("x", 1, 488, 488), [], [image_inputs("x", 1, 488, 488)],

@@ -14,6 +14,14 @@ def is_empty(case):
     return case.node.inputs[0].array.size == 0
 
 
+def has_gaps(case):
+    """Windows further apart than they are long, with pads that follow from the size of the result."""
+    attributes = case.node.attributes
+    kernel, strides = attributes.get("kernel_shape", []), attributes.get("strides", [])
+    dilations = attributes.get("dilations", [1] * len(kernel))
+    return "SAME" in attributes.get("auto_pad", "") and any((k - 1) * d + 1 < s for k, d, s in zip(kernel, dilations, strides))
+
+
 # (operators, whether it holds of a case, why)
 KNOWN = [
     ("Mish Softplus Softsign Gelu Celu Selu HardSwish MeanVarianceNormalization LpNormalization GroupNormalization", has_type(np.float16),
@@ -22,6 +30,7 @@ KNOWN = [
     ("MatMulInteger", is_empty, "leaves sums of no products unset"),
     ("Shrink", has_type(np.float64), "compares in single precision"),
     ("Shrink", is_integer, "adds in single precision"),
+    ("ConvTranspose", has_gaps, "gives fewer than input * stride positions"),
     ("ReduceLogSumExp", is_integer, "adds exponentials that are cut to integers"),
 ]
 
