@@ -122,7 +122,7 @@ void BatcherCore::instanceUp(TimeNs now, uint32_t id) {
 void BatcherCore::setInstanceDown(TimeNs now, uint32_t id, InstanceState state) {
   Instance &instance = instances[id];
   Model &model = models[instance.model];
-  if (instance.state == InstanceState::Idle || instance.state == InstanceState::Busy) {
+  if (isLive(instance)) {
     --model.liveInstances;
     model.rowLimitAt = -kSecond;
   }

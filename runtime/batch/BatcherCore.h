@@ -158,6 +158,9 @@ private:
     TimeNs rowLimitAt = -kSecond;
     TimeNs windowBegan = 0, windowBusy = 0;
   };
+  static bool isLive(const Instance &instance) {
+    return instance.state == InstanceState::Idle || instance.state == InstanceState::Busy;
+  }
   /// What an idle instance could start.
   struct Candidate {
     uint32_t instance = kNone;
@@ -201,7 +204,7 @@ private:
   Candidate bestInQueue(TimeNs now, Model &model, uint32_t instance);
   bool assess(TimeNs now, const Model &model, const Instance &instance, uint32_t bucket, uint32_t first, Pack &pack,
               Candidate &candidate, TimeNs &due) const;
-  void dropLate(TimeNs now, Model &model, const Instance &instance, uint32_t bucket);
+  void dropLate(TimeNs now, Model &model, uint32_t versionSlot, uint32_t bucket);
   bool mayStart(TimeNs now, const Model &model, const Instance &instance) const;
   bool leavesItToFaster(TimeNs now, const Model &model, const Instance &instance, TimeNs cost, uint32_t bucket,
                         uint32_t rows) const;
@@ -210,8 +213,8 @@ private:
   }
   BatchId formBatch(TimeNs now, Model &model, const Candidate &candidate);
   void start(TimeNs now, Model &model, const Candidate &candidate);
-  void stage(TimeNs now);
-  void stageFor(TimeNs now, Model &model, uint32_t instance);
+  bool stage(TimeNs now);
+  bool stageFor(TimeNs now, Model &model, uint32_t instance);
   uint32_t capOf(const Model &model) const;
   int64_t memoryOf(const Model &model, uint32_t rows) const;
   void keepHouse(TimeNs now);
@@ -266,6 +269,7 @@ private:
   int64_t queuedBytes = 0;
   uint64_t nextSequence = 1, useCount = 0;
   bool draining = false;
+  bool droppedSome = false; // requests that were late, while a step looked for what to start
   TimeNs drainDeadline = kNever;
   TimeNs wakeup = kNever;
 };

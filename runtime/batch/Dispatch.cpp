@@ -23,13 +23,15 @@ std::span<const Action> BatcherCore::step(TimeNs now) {
     rejectAll(now);
   keepHouse(now);
   for (bool progress = true; progress;) {
-    progress = false;
+    progress = droppedSome = false;
     wakeup = kNever; // only what holds after the last start counts
     for (uint32_t device = 0; device < shares.size(); ++device)
       while (shares[device].hasFreeSlot() && startOne(now, device))
         progress = true;
+    if (!progress)
+      progress = stage(now);
+    progress |= droppedSome; // which may be good news for a device that was asked before
   }
-  stage(now);
   reportIdleVersions();
   if (!expiry.empty())
     wakeAt(table.expiryLinks[expiry.head()].key.time + 1);
@@ -154,7 +156,7 @@ BatcherCore::Candidate BatcherCore::bestInQueue(TimeNs now, Model &model, uint32
   if (model.config.strict && model.sinceGuard + 1 >= model.config.strictGuard)
     oldest = model.queues.oldest(table, view(model, instance));
   for (uint32_t bucket = 0; bucket < model.config.buckets.size(); ++bucket) {
-    dropLate(now, model, instance, bucket);
+    dropLate(now, model, instance.versionSlot, bucket);
     Candidate candidate;
     TimeNs due = kNever;
     if (assess(now, model, instance, bucket, kNone, pack, candidate, due)) {
@@ -178,17 +180,22 @@ BatcherCore::Candidate BatcherCore::bestInQueue(TimeNs now, Model &model, uint32
   return best;
 }
 
-/// Early drop: while the head can not end in time within the batch that it would join, it goes. Asking whether it could
-/// alone is not enough: the batch is larger, and everyone is late.
-void BatcherCore::dropLate(TimeNs now, Model &model, const Instance &instance, uint32_t bucket) {
+/// Early drop: while the head can not end in time within the batch that it would join, on any device, it goes. Asking
+/// whether it could alone is not enough: the batch is larger, and everyone is late.
+void BatcherCore::dropLate(TimeNs now, Model &model, uint32_t versionSlot, uint32_t bucket) {
   PackLimits limits = model.limits(capOf(model));
-  const LatencyModel &latency = model.lane(instance.versionSlot, instance.device).latency;
-  while (packBucket(limits, table, model.queues, view(model, instance), bucket, kNone, pack)) {
-    uint32_t head = pack.members[0];
-    if (now + latency.predict(bucket, executedRows(limits, pack.rows)) <= table[head].deadline)
+  ModelQueues::View from = {versionSlot, versionSlot == model.current};
+  while (packBucket(limits, table, model.queues, from, bucket, kNone, pack)) {
+    uint32_t head = pack.members[0], rows = executedRows(limits, pack.rows);
+    TimeNs cost = kNever;
+    for (uint32_t id : model.instances)
+      if (isLive(instances[id]) && instances[id].versionSlot == versionSlot)
+        cost = std::min(cost, model.lane(versionSlot, instances[id].device).latency.predict(bucket, rows));
+    if (now + cost <= table[head].deadline)
       return;
     leaveQueue(head);
     finish(now, head, Outcome::Expired, Reason::Deadline);
+    droppedSome = true;
   }
 }
 
@@ -202,7 +209,7 @@ bool BatcherCore::assess(TimeNs now, const Model &model, const Instance &instanc
   uint32_t rows = executedRows(limits, pack.rows);
   TimeNs cost = model.lane(instance.versionSlot, instance.device).latency.predict(bucket, rows);
   if (!shares[instance.device].fits(memoryOf(model, rows), model.config.critical) ||
-      leavesItToFaster(now, model, instance, cost, bucket, rows))
+      now + cost > table[pack.members[0]].deadline || leavesItToFaster(now, model, instance, cost, bucket, rows))
     return false;
   TimeNs latest = pack.firstDeadline - cost - model.config.epsilon;
   TimeNs ready = std::min(pack.firstArrival + model.adaptive.delay(), latest);
@@ -223,8 +230,7 @@ bool BatcherCore::leavesItToFaster(TimeNs now, const Model &model, const Instanc
     return false;
   for (uint32_t id : model.instances) {
     const Instance &other = instances[id];
-    bool lives = other.state == InstanceState::Idle || other.state == InstanceState::Busy;
-    if (!lives || other.device == instance.device || other.versionSlot != instance.versionSlot ||
+    if (!isLive(other) || other.device == instance.device || other.versionSlot != instance.versionSlot ||
         !mayStart(now, model, other))
       continue;
     TimeNs theirs = model.lane(other.versionSlot, other.device).latency.predict(bucket, rows);
@@ -307,29 +313,34 @@ void BatcherCore::start(TimeNs now, Model &model, const Candidate &candidate) {
   push({.kind = ActionKind::Start, .instance = candidate.instance, .batch = id, .rows = batch.executed});
 }
 
-/// The next batch is gathered while one runs, as late as it can be and still be ready.
-void BatcherCore::stage(TimeNs now) {
+/// The next batch is gathered while one runs, as late as it can be and still be ready. True if there is one more.
+bool BatcherCore::stage(TimeNs now) {
+  bool staged = false;
   for (Model &model : models)
-    if (model.config.doubleBuffer && model.queues.total().requests > 0)
+    if (model.config.doubleBuffer)
       for (uint32_t id : model.instances)
         if (instances[id].state == InstanceState::Busy && instances[id].staged == kNone)
-          stageFor(now, model, id);
+          staged |= stageFor(now, model, id);
+  return staged;
 }
 
-void BatcherCore::stageFor(TimeNs now, Model &model, uint32_t id) {
+bool BatcherCore::stageFor(TimeNs now, Model &model, uint32_t id) {
   Instance &instance = instances[id];
   TimeNs time = instance.predictedEnd - model.config.copyTime - kStageMargin;
-  if (now < time)
-    return wakeAt(time);
-  if (!mayStart(now, model, instance) || model.queues.total().requests == 0)
-    return;
+  if (model.queues.total().requests == 0 || !mayStart(now, model, instance))
+    return false;
+  if (now < time) {
+    wakeAt(time);
+    return false;
+  }
   Candidate candidate = bestInQueue(now, model, id);
   if (!candidate)
-    return;
+    return false;
   BatchId staged = formBatch(now, model, candidate);
   batches[staged].instance = id;
   instance.staged = staged;
   push({.kind = ActionKind::Stage, .instance = id, .batch = staged, .rows = batches[staged].executed});
+  return true;
 }
 
 /// What depends on time alone.

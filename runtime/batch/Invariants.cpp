@@ -129,11 +129,13 @@ const char *BatcherCore::checkNothingWaitsInVain(TimeNs now) const {
     if (instance.state != InstanceState::Idle || instance.staged != kNone || !shares[instance.device].hasFreeSlot() ||
         !mayStart(now, model, instance))
       continue;
-    for (uint32_t bucket = 0; bucket < model.config.buckets.size(); ++bucket) {
+    bool waitsForMemory = nextHalf(model, instance.versionSlot) != kNone;
+    for (uint32_t id : model.instances)
+      waitsForMemory |= instances[id].state == InstanceState::Idle && instances[id].staged != kNone &&
+                        instances[id].versionSlot == instance.versionSlot && instances[id].device == instance.device;
+    for (uint32_t bucket = 0; bucket < model.config.buckets.size() && !waitsForMemory; ++bucket) {
       Candidate candidate;
       TimeNs due = kNever;
-      if (nextHalf(model, instance.versionSlot) != kNone)
-        break; // it waits for memory
       if (assess(now, model, instance, bucket, kNone, checkPack, candidate, due))
         return "an instance idles though a bucket may start";
       if (due < wakeup)

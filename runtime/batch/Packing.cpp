@@ -128,6 +128,7 @@ void fillPadding(const PackLimits &limits, const RequestTable &table, const Mode
                  uint32_t bucket, uint32_t rows, Pack &pack) {
   if (limits.config.mix != MixPolicy::FillPadding || pack.headClass >= queues.numClasses())
     return;
+  rows = std::min(rows, limits.cap);
   QueueWalk walk = queues.walk(table, view, bucket, pack.headClass + 1, queues.numClasses());
   for (uint32_t next = walk.current(); next != kNone && pack.rows < rows; walk.advance(), next = walk.current()) {
     if (!fits(limits, pack, table[next], rows))

@@ -12,8 +12,8 @@ static constexpr uint64_t kEnoughSamples = 32;      // completions, before the t
 bool BatcherCore::isAvailable(TimeNs now, const Model &model) const {
   for (uint32_t id : model.instances) {
     const Instance &instance = instances[id];
-    bool lives = instance.state == InstanceState::Idle || instance.state == InstanceState::Busy;
-    if (lives && model.lane(instance.versionSlot, instance.device).breaker.state(now) != Breaker::State::Open)
+    if (isLive(instance) &&
+        model.lane(instance.versionSlot, instance.device).breaker.state(now) != Breaker::State::Open)
       return true;
   }
   return false;
