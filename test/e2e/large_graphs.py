@@ -56,13 +56,19 @@ def constants(path, count):
     return np.maximum(X, max(numpy_helper.to_array(number)[0] for number in numbers))
 
 
-def fan(path, count):
-    """One value is read by all nodes but the last, which reads all of them."""
-    offsets = [numpy_helper.from_array(np.float32(i), f"c{i}") for i in range(count)]
-    nodes = [helper.make_node("Add", ["v0", f"c{i}"], [f"w{i}"], f"node{i}") for i in range(count)]
-    nodes.append(helper.make_node("Concat", [f"w{i}" for i in range(count)], ["y"], "all", axis=1))
-    save(path, nodes, [value("y", 4 * count)], offsets)
-    return np.concatenate([X + np.float32(i) for i in range(count)], axis=1)
+def fan(path, count, kernels=50):
+    """One value is read by all nodes but the last, which reads all of them. As many kernels as there are weights."""
+    weights = [numpy_helper.from_array(np.eye(4, 1 + i, dtype=np.float32), f"w{i}") for i in range(kernels)]
+    nodes = [helper.make_node("MatMul", ["v0", f"w{i % kernels}"], [f"p{i}"], f"node{i}") for i in range(count)]
+    nodes.append(helper.make_node("Concat", [f"p{i}" for i in range(count)], ["y"], "all", axis=1))
+    expected = np.concatenate([X @ np.eye(4, 1 + i % kernels, dtype=np.float32) for i in range(count)], axis=1)
+    save(path, nodes, [value("y", expected.shape[1])], weights)
+    return expected
+
+
+def kernels(path, count):
+    """No two products are of one size, so none share code."""
+    return fan(path, count // 100, count // 100)
 
 
 def check_graph(kind, count, folder, checks):
@@ -75,7 +81,7 @@ def check_graph(kind, count, folder, checks):
     what = f"{kind.__name__} of {count} nodes: {cpu:.1f} s of CPU in {seconds:.1f} s, {used.ru_maxrss >> 10} MiB"
     if done.returncode:
         return checks.check(False, f"{what}: {done.stderr.strip()[-400:]}")
-    checks.check(cpu < 60 * max(1, count / 10000), what)
+    checks.check(cpu < 60 * max(1, count / 10000), what)  # the limit is for what grows faster than the number of nodes
     plan = Plan(artifact, threads=2)
     (result,) = plan({"v0": X}).values()
     plan.close()
@@ -89,7 +95,7 @@ def main():
     arguments = parser.parse_args()
     checks = Checks()
     with tempfile.TemporaryDirectory() as name:
-        for kind in (chain, products, constants, fan):
+        for kind in (chain, products, constants, fan, kernels):
             if arguments.only in (None, kind.__name__):
                 check_graph(kind, arguments.nodes, Path(name), checks)
     sys.exit(checks.finish())
