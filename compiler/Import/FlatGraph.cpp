@@ -228,21 +228,19 @@ private:
     return given;
   }
 
-  /// Orders the nodes, keeping theirs where it is legal already; first those of the graphs inside.
-  void checkOutputs(const FlatGraph &graph) {
+  template <typename Values> void refuseRepeats(const Values &values, std::string_view what) {
     NameSet seen;
-    for (const ValueInfoProto &output : graph.proto->output())
-      if (!seen.insert(output.name()).second)
-        report(output.name(), "two outputs have this name");
+    for (const auto &value : values)
+      if (!seen.insert(value.name()).second)
+        report(value.name(), "two " + std::string(what) + " have this name");
   }
 
+  /// Orders the nodes, keeping theirs where it is legal already; first those of the graphs inside.
   void sort(FlatGraph &graph, const Names *outer) {
-    NameSet seen;
-    for (const ValueInfoProto &input : graph.proto->input())
-      if (!seen.insert(input.name()).second)
-        report(input.name(), "two inputs have this name");
+    refuseRepeats(graph.proto->input(), "inputs");
+    refuseRepeats(graph.proto->initializer(), "initializers");
     if (!outer)
-      checkOutputs(graph);
+      refuseRepeats(graph.proto->output(), "outputs");
     const NameSet given = givenNames(graph);
     std::unordered_map<std::string, size_t> producers;
     for (size_t i = 0; i < graph.nodes.size(); ++i)

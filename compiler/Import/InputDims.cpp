@@ -26,6 +26,10 @@ DimExpr InputDims::dimOf(const onnx::TensorShapeProto::Dimension &dim, const std
 }
 
 bool InputDims::add(const onnx::ValueInfoProto &input, std::string &error) {
+  if (input.name().empty()) {
+    error = "the input has no name";
+    return false;
+  }
   if (!input.type().has_tensor_type()) {
     error = "the input is no tensor, which is not supported";
     return false;

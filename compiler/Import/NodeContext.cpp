@@ -49,6 +49,23 @@ void NodeContext::require(graph::DimExpr lhs, graph::DimExpr rhs, const Twine &w
   state.block->checks.push_back(state.builder.getArrayAttr({lhs.attribute(), rhs.attribute(), state.builder.getStringAttr(message)}));
 }
 
+/// Two negative sizes have a product like any other, so nothing later would notice them.
+void NodeContext::requireSizes(ArrayRef<graph::DimExpr> dims) {
+  graph::DimExpr zero = number(0);
+  auto isKnown = [&](graph::DimExpr dim) {
+    for (const BlockState *block = state.block; block; block = block->outer)
+      if (block->sizes.contains(dim.attribute()))
+        return true;
+    return false;
+  };
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (!dim || state.ranges.provesAtLeast(dim, zero) || isKnown(dim))
+      continue;
+    state.block->sizes.insert(dim.attribute());
+    require(dim.min(zero), zero, "needs a result whose dim " + Twine(i) + ", " + dim.str() + ", is not negative");
+  }
+}
+
 void NodeContext::fail(const Twine &reason) {
   if (problem.empty())
     problem = reason.str();
@@ -374,6 +391,8 @@ SmallVector<Value> NodeContext::insert(OperationState &operation, const graph::S
       fail("the result would have " + what);
       return SmallVector<Value>(shapes.results().size());
     }
+  for (const graph::TensorShape &shape : shapes.results())
+    requireSizes(shape.dims);
   shapes.appendTypes(operation.types);
   Operation *op = state.builder.create(operation);
   std::string error = captureErrors(context(), [&] { (void)verify(op); });

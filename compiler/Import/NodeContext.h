@@ -22,6 +22,7 @@ struct BlockState {
   BlockState *outer = nullptr;
   llvm::DenseMap<mlir::Value, mlir::Value> reads; // a value -> it with its elements as symbols
   llvm::SmallVector<mlir::Attribute> checks;      // as in `graph.checks`
+  llvm::DenseSet<mlir::Attribute> sizes;          // of the checks that a size is not negative
 
   /// The value with its elements as symbols, read in this block or one around it; null if there is none.
   mlir::Value readOf(mlir::Value value) const {
@@ -192,6 +193,7 @@ public:
   llvm::ArrayRef<mlir::Value> finish(std::string &problem);
 
 private:
+  void requireSizes(llvm::ArrayRef<graph::DimExpr> dims);
   /// The value itself, or read at run time; null if the number of its elements is not known.
   mlir::Value withNumbers(mlir::Value value);
   mlir::Value readNumbers(mlir::Value value, graph::DimRange range);

@@ -8,6 +8,18 @@ namespace {
 
 using namespace graph;
 
+/// Of very many tensors in pieces first: a kernel has code for each operand, and compile time grows faster than their number.
+Value concatOf(NodeContext &node, ArrayRef<Value> inputs, int64_t axis) {
+  constexpr size_t most = 64;
+  SmallVector<Value> pieces;
+  if (inputs.size() > most)
+    for (ArrayRef<Value> left = inputs; !left.empty(); left = left.drop_front(std::min(most, left.size())))
+      pieces.push_back(concatOf(node, left.take_front(most), axis));
+  if (!pieces.empty())
+    return concatOf(node, pieces, axis);
+  return node.create<ConcatOp>(inputs, {node.named("axis", axis)});
+}
+
 void concat(NodeContext &node) {
   SmallVector<Value> inputs;
   for (size_t i = 0; i < node.numInputs(); ++i)
@@ -18,7 +30,7 @@ void concat(NodeContext &node) {
   if (!axis && node.version >= 4)
     return node.fail("attribute 'axis' is missing");
   int64_t along = node.axis(axis.value_or(1), node.rank(inputs[0]));
-  node.result(node.create<ConcatOp>(inputs, {node.named("axis", along)}));
+  node.result(concatOf(node, inputs, along));
 }
 
 Value slice(NodeContext &node, Value x, Value starts, Value ends, Value axes, Value steps) {

@@ -48,10 +48,15 @@ public:
     text.insert(0, std::string(context) + ": ");
     return std::move(*this);
   }
+  /// As in(), unless the message names a step of the plan already: the innermost one is to blame.
+  Status inStep(std::string_view step) && {
+    return std::exchange(namesStep, true) ? std::move(*this) : std::move(*this).in(step);
+  }
 
 private:
   Code code_ = Code::Ok;
   const char *rule_ = "";
+  bool namesStep = false;
   std::string text;
 };
 
@@ -73,9 +78,15 @@ private:
 };
 
 namespace detail {
-inline void append(std::string &out, std::string_view piece) { out += piece; }
-inline void append(std::string &out, const char *piece) { out += piece; }
-inline void append(std::string &out, const std::string &piece) { out += piece; }
+/// Names come from files and may have any length: in a message the start tells enough.
+inline void append(std::string &out, std::string_view piece) {
+  constexpr size_t most = 4096; // a path may be that long
+  out += piece.substr(0, most);
+  if (piece.size() > most)
+    out += "...";
+}
+inline void append(std::string &out, const char *piece) { append(out, std::string_view(piece)); }
+inline void append(std::string &out, const std::string &piece) { append(out, std::string_view(piece)); }
 template <typename Number>
   requires std::is_arithmetic_v<Number>
 void append(std::string &out, Number value) {

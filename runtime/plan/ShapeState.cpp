@@ -31,6 +31,7 @@ private:
   Status node(uint32_t index);
   Status buffer(uint32_t index);
   Status boundary(const Program::Buffer &buffer, int64_t size) const;
+  Status check(const Program::Check &check) const;
   Status step(const Program::Step &step);
   Status dispatch(const Program::Step &step, const Program::Dispatch &dispatch, Launch &launch);
   Status binding(const Program::Dispatch &dispatch, uint32_t i) const;
@@ -184,6 +185,16 @@ Status Resolver::bytes(const char *what, uint32_t buffer, int64_t offset, int64_
   return {};
 }
 
+Status Resolver::check(const Program::Check &check) const {
+  int64_t found = value(check.expr);
+  if (holds(found, check.cmp, check.bound))
+    return {};
+  std::string message(text(check.spec->message()));
+  if (program.nodes[check.expr].kind != Program::Node::Kind::Constant) // a step that always fails has nothing to find
+    message += concat(" (found ", found, ", expected ", spelling(check.cmp), " ", check.bound, ")");
+  return {Code::Data, "check", message};
+}
+
 Status Resolver::step(const Program::Step &step) {
   switch (step.kind) {
   case StepKind::Dispatch:
@@ -215,14 +226,20 @@ Status Resolver::step(const Program::Step &step) {
   return {};
 }
 
+/// Checks come first: they say by name what the sizes of buffers would only show.
 Status Resolver::resolve(const Program::Group &group) {
   for (uint32_t index : group.exprs)
     LLMC_TRY(node(index));
+  auto at = [&](uint32_t index, Status status) {
+    return status.ok() ? Status() : std::move(status).inStep(describeStep(program, program.steps[index]));
+  };
+  for (uint32_t index : group.steps)
+    if (const Program::Step &step = program.steps[index]; step.kind == StepKind::Check)
+      LLMC_TRY(at(index, check(program.checks[step.index])));
   for (uint32_t index : group.buffers)
     LLMC_TRY(buffer(index));
   for (uint32_t index : group.steps)
-    if (Status status = step(program.steps[index]); !status.ok())
-      return std::move(status).in(describeStep(program, program.steps[index]));
+    LLMC_TRY(at(index, step(program.steps[index])));
   return {};
 }
 

@@ -94,6 +94,101 @@ def bad_graphs(test):
     test.refuse_model('loc("own"): error: my.domain.Relu of opset 3 is not supported', "domain.onnx")
 
 
+def bad_sizes(test):
+    """Sizes that no memory holds, or that are no sizes, in the model itself."""
+    huge, many = 1 << 62, "more elements than memory can hold"
+    cases = {"input": (f"g (float[{huge},4] x) => (float[{huge},4] y) {{ [node] y = Relu (x) }}", "x", f"the input has {many}"),
+             "result": (f"g (float[2] x) => (float[P,Q] y) <int64[3] s = {{{huge}, 4, 2}}> {{ [node] y = Expand (x, s) }}", "node", many),
+             "negative": ("g (float[2] x) => (float[P] y) <int64[1] s = {-3}> { [node] y = Expand (x, s) }", "node", "-3"),
+             "weight": (f"g (float[2] x) => (float[2] y) <float[{huge},4] w = {{1}}> {{ [node] y = Add (x, w) }}", "w", "has too many elements"),
+             "window": ("g (float[1,1,3,3] x) => (float[1,1,P,Q] y) { [node] y = MaxPool <kernel_shape = [5, 5]> (x) }", "node", "window of 5 (dilation 1) exceeds the padded input of 3"),
+             "pad": ("g (float[2] x) => (float[P] y) <int64[2] p = {-2, -1}> { [node] y = Pad (x, p) }", "node", "-1")}
+    for name, (text, place, words) in cases.items():
+        test.save(parse(text), f"{name}.onnx")
+        test.refuse_model([f'loc("{place}"): error: ', words], f"{name}.onnx")
+    test.save(parse("g (float[N,M] x) => (float[N,M] y) { y = Relu (x) }"), "open.onnx")
+    test.refuse_model(many, "open.onnx", "--dim", f"N={huge}", "--dim", "M=4")
+
+
+def bad_names(test):
+    """Names that come twice, that are empty, and that fill the screen."""
+    test.save(parse("g (float[2] x, float[2] x) => (float[2] y) { [one] y = Relu (x) }"), "inputs.onnx")
+    test.refuse_model(['loc("x"): error: ', "two inputs have this name"], "inputs.onnx")
+    double = parse("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { [one] y = Add (x, w) }")
+    double.graph.initializer.append(numpy_helper.from_array(np.ones(2, np.float32), "w"))
+    test.save(double, "initializers.onnx")
+    test.refuse_model(['loc("w"): error: ', "two initializers have this name"], "initializers.onnx")
+    unnamed = parse("g (float[2] x) => (float[2] y) { y = Relu (x) }")
+    unnamed.graph.input[0].name = unnamed.graph.node[0].input[0] = ""
+    test.save(unnamed, "unnamed.onnx")
+    test.refuse_model("the input has no name", "unnamed.onnx")
+    long = "a" * 100_000
+    for name, text in (("equation", f'g (float[2] x) => (float[2] y) {{ [one] y = Einsum <equation = "{long}"> (x) }}'),
+                       ("node", f"g (float[2] x) => (float[2] y) {{ [{long}] y = NoSuchOp (x) }}"),
+                       ("operator", f"g (float[2] x) => (float[2] y) {{ [one] y = {long} (x) }}")):
+        test.save(parse(text), f"{name}.onnx")
+        done = run_tool("llmc", f"{name}.onnx", cwd=test.folder)
+        test.checks.check(done.returncode == 1 and "error: " in done.stderr and len(done.stderr) < 5000,
+                          f"a long name of {name} gives a message of {len(done.stderr)} bytes")
+
+
+# Models with the inputs of one good run, and inputs that must be refused, with what is said then.
+RUN_TIME = {
+    "gather": ("g (float[N] x, int64[2] i) => (float[2] y) { [node] y = Gather (x, i) }", ["x=1,2,3", "i=2,-3"],
+               {"i=3,0": "index out of range: value 3", "i=0,-4": "index out of range: value -4"}),
+    "gather_nd": ("g (float[N] x, int64[2,1] i) => (float[2] y) { [node] y = GatherND (x, i) }", ["x=1,2,3", "i=2,-3"],
+                  {"i=3,0": "index out of range: value 3", "i=0,-4": "index out of range: value -4"}),
+    "gather_elements": ("g (float[N] x, int64[2] i) => (float[2] y) { [node] y = GatherElements (x, i) }", ["x=1,2,3", "i=2,-3"],
+                        {"i=3,0": "index out of range: value 3", "i=0,-4": "index out of range: value -4"}),
+    "scatter_nd": ("g (float[N] x, int64[2,1] i, float[2] u) => (float[N] y) { [node] y = ScatterND (x, i, u) }", ["x=1,2,3", "u=4", "i=2,-3"],
+                   {"i=3,0": "index out of range: value 3", "i=0,-4": "index out of range: value -4"}),
+    "scatter_elements": ("g (float[N] x, int64[2] i, float[2] u) => (float[N] y) { [node] y = ScatterElements (x, i, u) }",
+                         ["x=1,2,3", "u=4", "i=2,-2"], {"i=3,0": "index out of range: value 3", "i=0,-4": "index out of range: value -4"}),
+    "expand": ("g (float[1] x, int64[2] s) => (float[P,Q] z) { [node] y = Expand (x, s) z = Relu (y) }", ["x=1", "s=2,3"],
+               {"s=-2,-3": "is not negative (found -2", "s=4611686018427387904,4": "has no value",
+                "s=3037000500,3037000500": "has no value", "s=1048576,1048576": "bytes"}),
+    "fill": ("g (int64[2] s) => (float z) { [node] y = ConstantOfShape (s) z = ReduceSum <keepdims = 0> (y) }", ["s=2,3"],
+             {"s=-2,-3": "is not negative (found -2", "s=4611686018427387904,4": "has no value"}),
+    "tile": ("g (float[2] x, int64[1] s) => (float[P] y) { [node] y = Tile (x, s) }", ["x=1", "s=3"],
+             {"s=-3": "is not negative (found -3", "s=9223372036854775807": "has no value"}),
+    "range": ("g (int64 a, int64 b) => (int64[P] y) <int64 one = {1}> { [node] y = Range (a, b, one) }", ["a=0", "b=3"],
+              {"b=1000000000000000": "bytes", "b=9223372036854775807": "has no value"}),
+    "top_k": ("g (float[N] x, int64[1] k) => (float[K] v, int64[K] i) { [node] v, i = TopK (x, k) }", ["x=1,2,3", "k=2"],
+              {"k=4": "value 4", "k=-1": "is not negative (found -1"}),
+    "slice": ("g (float[N] x, int64[1] s, int64[1] e) => (float[P] y) { [node] y = Slice (x, s, e) }",
+              ["x=1,2,3", "s=-9223372036854775807", "e=9223372036854775807"], {}),  # is cut to what there is
+}
+
+
+def bad_numbers_at_run_time(test):
+    for name, (text, good, bad) in RUN_TIME.items():
+        artifact = compiled(test, name, parse(text))
+        inputs = {given.split("=")[0]: given for given in good}
+
+        def arguments(changes=()):
+            given = inputs | {change.split("=")[0]: change for change in changes}
+            dims = ["--dim", "N=3"] if "[N]" in text else []
+            return dims + [word for value in given.values() for word in ("--input", value)]
+
+        done = run_tool("llmc-run", artifact, *arguments())
+        test.checks.check(done.returncode == 0, f"{name} with {good} runs {done.stderr if done.returncode else ''}")
+        for change, words in bad.items():
+            test.expect(1, [words, "node"], "llmc-run", artifact, *arguments([change]))
+
+
+def bad_dims_at_run_time(test):
+    """Sizes that become negative: two of them have a product like any other."""
+    kernel = ", ".join(["1"] * 16)
+    for name, text in (("conv", f"g (float[1,1,N,M] x) => (float[1,1,1,1] z) <float[1,1,4,4] w = {{{kernel}}}> {{ [node] y = Conv (x, w) z = ReduceSum (y) }}"),
+                       ("pool", "g (float[1,1,N,M] x) => (float[1,1,1,1] z) { [node] y = MaxPool <kernel_shape = [4, 4]> (x) z = ReduceSum (y) }"),
+                       ("pad", "g (float[N,M] x) => (float z) <int64[4] p = {-2, -2, -2, -2}> { [node] y = Pad (x, p) z = ReduceSum <keepdims = 0> (y) }")):
+        artifact = compiled(test, name, parse(text))
+        good = run_tool("llmc-run", artifact, "--random", "1", "--dim", "N=5", "--dim", "M=5")
+        test.checks.check(good.returncode == 0, f"{name} of 5 by 5 runs {good.stderr if good.returncode else ''}")
+        for n, m in ((1, 1), (1, 5), (5, 1)):
+            test.expect(1, ["is not negative (found -", "node"], "llmc-run", artifact, "--random", "1", "--dim", f"N={n}", "--dim", f"M={m}")
+
+
 def external_model(location, offset=0):
     """y = x + w, with the 16 bytes of w in another file."""
     model = parse("g (float[4] x) => (float[4] y) { [sum] y = Add (x, w) }")
@@ -280,7 +375,7 @@ def other_cpus(test):
 
 def main():
     checks = Checks()
-    for group in (bad_files, bad_versions, bad_graphs, bad_external_data, bad_compile_commands, bad_places, stopped_by_signals, full_disk, bad_inputs, bad_artifacts, other_cpus):
+    for group in (bad_files, bad_versions, bad_graphs, bad_sizes, bad_names, bad_numbers_at_run_time, bad_dims_at_run_time, bad_external_data, bad_compile_commands, bad_places, stopped_by_signals, full_disk, bad_inputs, bad_artifacts, other_cpus):
         print(group.__name__.replace("_", " "), flush=True)
         with tempfile.TemporaryDirectory() as folder:
             group(Refusals(folder, checks))

@@ -30,4 +30,4 @@ class Checks:
 
 def run_tool(tool, *arguments, **options):
     """The finished process of a tool, with its streams as text."""
-    return subprocess.run([BIN / tool, *arguments], capture_output=True, text=True, errors="replace", timeout=300, **options)
+    return subprocess.run([BIN / tool, *arguments], capture_output=True, text=True, errors="replace", **{"timeout": 300} | options)

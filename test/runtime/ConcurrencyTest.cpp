@@ -1,7 +1,7 @@
 //===- ConcurrencyTest.cpp - Many requests on one plan; the thread sanitizer watches ------------------------------===//
 
 #include "llmc/llmc.hpp"
-#include "test/runtime/PlanBuilder.h"
+#include "test/runtime/MixedRequests.h"
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -90,35 +90,18 @@ TEST_P(Concurrency, failures_leave_no_one_behind) {
   }
 }
 
-TEST_P(Concurrency, a_run_can_be_cancelled) {
-  // A loop that would take years.
-  PlanBuilder b;
-  uint32_t eight = b.constant(8);
-  uint32_t counter = b.output("y", plan::DType::I64, {}, eight);
-  b.fill(counter, 0, 8);
-  plan::LoopT loop;
-  loop.trip = b.constant(INT64_MAX);
-  loop.max_trip = UINT64_MAX;
-  loop.body_block = b.newBlock();
-  b.loop(loop);
-  b.inBlock(1);
-  uint32_t here = b.view(plan::DType::I64, counter, b.constant(0), b.constant(8));
-  b.dispatch("add_scalar", {here, here}, {b.constant(1)});
-  PageAligned file(b.file());
-  Options options;
-  options.threads = GetParam();
-  Plan plan(file.bytes(), options);
-  Session session(plan);
-  std::atomic<bool> ended = false;
-  std::thread other([&] {
-    while (!ended) { // again and again, since one before the run begins has no effect
-      session.cancel();
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-  });
-  EXPECT_EQ(llmc_session_run(session.get()), LLMC_CANCELLED);
-  ended = true;
-  other.join();
+/// Sums, loops, sizes of data, other devices, errors, cancels, loads and unloads, all at once and several sessions per plan.
+TEST_P(Concurrency, a_thousand_mixed_requests) {
+  SharedPlans plans(GetParam());
+  std::vector<std::thread> clients;
+  for (uint64_t id = 0; id < 8; ++id)
+    clients.emplace_back([&plans, id] {
+      MixedClient client(plans, id);
+      for (int request = 0; request < 125; ++request)
+        client.request();
+    });
+  for (std::thread &client : clients)
+    client.join();
 }
 
 } // namespace

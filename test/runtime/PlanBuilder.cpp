@@ -3,6 +3,7 @@
 #include "test/runtime/PlanBuilder.h"
 #include "kernels/abi/kernel_abi.h"
 #include "test/runtime/TestKernels.h"
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -36,17 +37,17 @@ Bytes assemble(const PlanParts &parts) {
   return file;
 }
 
-void rehash(Bytes &file) {
+void rehash(std::span<std::byte> file) {
   ContainerHeader header;
   std::memcpy(&header, file.data(), sizeof header);
-  header = makeContainerHeader(header.planOffset, std::span(file).subspan(header.planOffset, header.planSize),
+  header = makeContainerHeader(header.planOffset, file.subspan(header.planOffset, header.planSize),
                                header.segmentsOffset, file.size());
   std::memcpy(file.data(), &header, sizeof header);
 }
 
 PageAligned::PageAligned(const Bytes &bytes) : size(bytes.size()) {
   data = static_cast<std::byte *>(std::aligned_alloc(4096, alignUp(size + 1, 4096)));
-  std::memcpy(data, bytes.data(), size);
+  std::ranges::copy(bytes, data);
 }
 PageAligned::~PageAligned() { std::free(data); }
 

@@ -25,7 +25,7 @@ struct PlanParts {
 /// The file: ranges and hashes of segments filled in, header made.
 Bytes assemble(const PlanParts &parts);
 /// Makes the hash of the plan and the header's checksum right again after bytes of the plan were changed.
-void rehash(Bytes &file);
+void rehash(std::span<std::byte> file);
 /// The page-aligned copy that PlanFile wants, so that a test's own bytes are read and not a copy of them.
 class PageAligned {
 public:

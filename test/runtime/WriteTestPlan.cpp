@@ -16,6 +16,8 @@ int main(int argc, char **argv) {
     file = addReluPlan({4}).file();
   else if (!std::strcmp(argv[1], "compress"))
     file = compressPlan().file();
+  else if (!std::strcmp(argv[1], "two-devices"))
+    file = twoDevicesPlan().file();
   else if (!std::strcmp(argv[1], "everything"))
     file = everythingPlan().file();
   std::ofstream out(argv[2], std::ios::binary);

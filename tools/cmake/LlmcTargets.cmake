@@ -54,6 +54,16 @@ function(llmc_add_library name)
   target_link_libraries(${name} PUBLIC ${ARG_USES})
 endfunction()
 
+# Libraries that read untrusted files: with the address sanitizer they count their branches, for libFuzzer.
+function(llmc_fuzzed)
+  if(LLMC_SANITIZE MATCHES address)
+    foreach(library ${ARGN})
+      # What fuzzer-no-link means, in a form that does not part a unit from its precompiled headers.
+      target_compile_options(${library} PRIVATE -fsanitize-coverage=inline-8bit-counters,pc-table,indirect-calls,trace-cmp)
+    endforeach()
+  endif()
+endfunction()
+
 # A static library on MLIR. TABLEGEN: targets whose generated headers it includes. KIND: mlir (default) or dialect.
 function(llmc_add_mlir_library name)
   cmake_parse_arguments(ARG "" "KIND" "SRCS;TABLEGEN;USES" ${ARGN})

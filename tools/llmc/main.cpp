@@ -56,13 +56,30 @@ void printSummary(const CommandLine &line, const CompileResult &result, double s
   llvm::outs() << ", " << (fallbacks.empty() ? "no fallbacks" : "fallbacks: " + llvm::join(fallbacks, ", ")) << "\n";
 }
 
-/// Without a handler only errors are printed.
-llvm::LogicalResult printRemarkOrWarning(mlir::Diagnostic &diagnostic) {
-  bool isRemark = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark;
-  if (!isRemark && diagnostic.getSeverity() != mlir::DiagnosticSeverity::Warning)
-    return mlir::failure();
-  llvm::errs() << diagnostic.getLocation() << (isRemark ? ": remark: " : ": warning: ") << diagnostic << "\n";
-  return mlir::success();
+/// Names and attributes come from the model and may have any length; the start of a long one tells enough.
+std::string shortened(llvm::StringRef text) {
+  constexpr size_t most = 2000;
+  return text.size() <= most ? text.str() : text.take_front(most).str() + "... (" + std::to_string(text.size()) + " bytes)";
+}
+
+llvm::StringRef nameOf(mlir::DiagnosticSeverity severity) {
+  switch (severity) {
+  case mlir::DiagnosticSeverity::Note: return "note";
+  case mlir::DiagnosticSeverity::Warning: return "warning";
+  case mlir::DiagnosticSeverity::Error: return "error";
+  case mlir::DiagnosticSeverity::Remark: return "remark";
+  }
+  llvm_unreachable("no such severity");
+}
+
+void printDiagnostic(mlir::Diagnostic &diagnostic) {
+  std::string place;
+  llvm::raw_string_ostream os(place);
+  os << diagnostic.getLocation();
+  if (!mlir::isa<mlir::UnknownLoc>(diagnostic.getLocation()))
+    llvm::errs() << shortened(place) << ": ";
+  llvm::errs() << nameOf(diagnostic.getSeverity()) << ": " << shortened(diagnostic.str()) << "\n";
+  llvm::for_each(diagnostic.getNotes(), printDiagnostic);
 }
 
 } // namespace
@@ -76,7 +93,7 @@ int main(int argc, char **argv) {
   auto start = std::chrono::steady_clock::now();
   line.compile.onPhase = showProgress;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.getDiagEngine().registerHandler(printRemarkOrWarning);
+  context.getDiagEngine().registerHandler(printDiagnostic);
   CompileResult result = compileModel(context, line.compile);
   clearProgress();
   switch (result.fault) {
