@@ -42,8 +42,6 @@ const Converter *findConverter(llvm::StringRef op, int64_t version);
 
 // Steps that several converters share.
 mlir::Value reshapeLike(NodeContext &node, mlir::Value value, mlir::Value like);
-/// For axes that only the run shows, counted from the end if negative: per dim of `rank`, 1 if it is among them, else 0.
-graph::Dims chosenDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> axes, int64_t rank);
 /// The `count` dims whose entry of `stays` is 1, in order.
 graph::Dims keptDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> dims, llvm::ArrayRef<graph::DimExpr> stays, int64_t count);
 /// The dims from `start` to `end` as a tensor. Negative places count from the end, others are clamped.
