@@ -52,7 +52,8 @@ Value AxisList::spread(Value values, Value absent) {
     return {};
   }
   node.require((*dims)[0], size, (*dims)[0].str() + " numbers are given for " + size.str() + " axes");
-  Value row = node.create<ViewOp>({asList(node, values, size)}, {node.named("dims", ArrayRef{node.number(1), size})});
+  Value row = asList(node, values, size);
+  row = node.create<UnsqueezeOp>({(*dims)[0] == size ? row : firstOf(node, row, 0, size)}, {node.named("axes", ArrayRef<int64_t>{0})});
   Value sum = node.create<ReduceSumOp>({node.create<MulOp>({isAxis, row})}, {node.named("axes", ArrayRef<int64_t>{1})});
   return node.create<WhereOp>({node.create<EqualOp>({isAny, node.scalar(isAny, 1)}), sum, absent});
 }

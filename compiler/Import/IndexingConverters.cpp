@@ -22,6 +22,10 @@ Value iota(NodeContext &node, DimExpr size) {
   return node.create<CumSumOp>({ones}, {node.named("axis", int64_t(0)), node.flag("exclusive")});
 }
 
+Value firstOf(NodeContext &node, Value x, int64_t axis, DimExpr size) {
+  return node.create<GatherOp>({x, iota(node, size)}, {node.named("axis", axis)});
+}
+
 Value expanded(NodeContext &node, Value x, int64_t axis, DimExpr size) {
   DimExpr dim = x ? node.dims(x)[axis] : DimExpr();
   if (!dim || !size || dim.asConstant() || dim == size)
@@ -47,8 +51,7 @@ Value withTuples(NodeContext &node, Value indices, int64_t length) {
   if (!dims || dims->empty() || dims->back().asConstant() || length < 0)
     return indices;
   node.require(dims->back(), node.number(length), "index tuples have " + dims->back().str() + " elements, expected " + Twine(length));
-  dims->back() = node.number(length);
-  return node.create<ViewOp>({indices}, {node.named("dims", *dims)});
+  return firstOf(node, indices, dims->size() - 1, node.number(length));
 }
 
 void gatherND(NodeContext &node) {

@@ -1,5 +1,5 @@
 // Attributes, inputs and facts of a node; building with inferred types.
-#include "compiler/Import/NodeContext.h"
+#include "compiler/Import/Converters.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
@@ -309,9 +309,11 @@ Value NodeContext::list(size_t i, int64_t count) {
   }
   graph::DimExpr size = graph::productOf(context(), *known);
   require(size, number(count), "input " + Twine(i) + " has " + size.str() + " elements, expected " + Twine(count));
-  if (failed() || (known->size() == 1 && size.isConstant(count)))
-    return failed() ? Value() : value;
-  return create<graph::ViewOp>({value}, {named("dims", ArrayRef{number(count)})});
+  if (failed())
+    return {};
+  if (known->empty())
+    return create<graph::ViewOp>({value}, {named("dims", ArrayRef{number(1)})});
+  return size.isConstant(count) ? value : firstOf(*this, value, 0, number(count));
 }
 
 std::optional<int64_t> NodeContext::declaredRank(size_t output) const {

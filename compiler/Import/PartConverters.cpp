@@ -109,6 +109,7 @@ Value padsOfAxes(NodeContext &node, Value pads, Value axes, int64_t rank) {
     return {};
   DimExpr given = productOf(node.context(), node.dims(pads));
   node.require(given, count * 2, given.str() + " pads are given for " + count.str() + " axes");
+  pads = firstOf(node, pads, 0, count * 2);
   auto half = [&](DimExpr offset) { return list.spread(part(node, pads, 0, offset, count), node.scalar(pads, 0)); };
   Value before = half(node.number(0)), after = half(count);
   return node.create<ConcatOp>({before, after}, {node.named("axis", int64_t(0))});

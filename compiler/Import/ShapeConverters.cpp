@@ -222,7 +222,7 @@ Dims keptDims(NodeContext &node, ArrayRef<DimExpr> dims, ArrayRef<DimExpr> stays
       size = size + one * isEqual(place, node.number(j)) * dim;
       place = place + one;
     }
-    kept.push_back(atLeastZero(size));
+    kept.push_back(atLeastZero(size + isNegative(place - j - 1)));
   }
   return kept;
 }

@@ -82,7 +82,7 @@ void dftAtRunTime(NodeContext &node, Value x, ArrayRef<DimExpr> isAxis, bool inv
   Dims dims = node.dims(x);
   DimExpr one = node.number(1), passed = node.number(0);
   Dims around(3, one);
-  for (auto [dim, along] : llvm::drop_end(llvm::zip_equal(dims, isAxis))) {
+  for (auto [dim, along] : llvm::zip(ArrayRef(dims).drop_back(), isAxis)) {
     around[0] = around[0] * select(along + passed, one, dim);
     around[1] = around[1] * select(along, dim, one);
     around[2] = around[2] * select(passed, dim, one);

@@ -68,19 +68,21 @@ SmallVector<Value> stretched(NodeContext &node, ValueRange operands, int64_t own
   if (node.failed() || llvm::is_contained(values, Value()))
     return values;
   SmallVector<Place> places; // from the last one
-  for (Value value : values)
-    for (auto [i, dim] : llvm::enumerate(llvm::reverse(ArrayRef(node.dims(value)).drop_back(std::min(own, node.rank(value)))))) {
-      places.resize(std::max(places.size(), i + 1));
-      places[i].add(node, dim);
-    }
+  for (Value value : values) {
+    Dims dims = node.dims(value);
+    dims.pop_back_n(std::min(own, node.rank(value)));
+    places.resize(std::max(places.size(), dims.size()));
+    for (size_t i = 0; i < dims.size(); ++i)
+      places[i].add(node, dims[dims.size() - 1 - i]);
+  }
   for (Value &value : values)
     for (int64_t axis = 0, last = node.rank(value) - own - 1; axis <= last && value; ++axis) {
       const Place &place = places[last - axis];
       DimExpr dim = node.dims(value)[axis];
-      if (!place.isStretched || dim.asConstant() || node.shared().ranges.provesEqual(dim, place.size))
+      if (!place.isStretched || !dim || dim.asConstant() || node.shared().ranges.provesEqual(dim, place.size))
         continue;
       remark::missed(node.loc(), remark::RemarkOpts::name("Stretched").category("import"))
-          << "a dim of " + dim.str() + " may be 1 and is copied to " + place.size.str() + "; --dim says which dims are equal";
+          << "a dim of " + dim.str() + " may be 1 and is copied to " + place.size.str() + "; --dim, or one name for dims that are equal, spares the copy";
       value = stretchedAlong(node, value, axis, place.size);
     }
   return values;

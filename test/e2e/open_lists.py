@@ -130,7 +130,7 @@ g (int64[N] x, int64 depth, float[2] values) => (float[N,D] y) { y = OneHot (x, 
 
 case("transforms of open axes and lengths", """
 g (float[A,B,C,1] x, int64 axis, int64 length) => (float[D,E,G,2] y) { y = DFT (x, length, axis) }
-""", [{"x": floats(2, 3, 4, 1), "axis": np.array(axis, I), "length": np.array(n, I)} for axis, n in ((1, 3), (-2, 4), (0, 2), (2, 7), (1, 2))])
+""", [{"x": floats(2, 2, 4, 1), "axis": np.array(axis, I), "length": np.array(n, I)} for axis, n in ((1, 4), (-2, 4), (0, 2), (2, 2), (-3, 1))])
 
 case("a diagonal of an open size", """
 g (float[A,B,C] x) => (float[A,B] y) { y = Einsum <equation = "bii->bi"> (x) }
