@@ -33,7 +33,7 @@ void constant(NodeContext &node) {
 
 void constantOfShape(NodeContext &node) {
   const AttributeProto *value = node.attribute("value");
-  Value shape = node.numbersInput(0);
+  Value shape = node.numbersInput(0, node.declaredRank(0));
   Value element = value ? node.constant(value->t()) : node.scalar(Float32Type::get(node.context()), 0);
   if (value && element && (node.rank(element) != 1 || !node.dims(element)[0].isConstant(1)))
     return node.fail("attribute 'value' must hold one element");

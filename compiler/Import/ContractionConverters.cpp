@@ -1,5 +1,6 @@
 // Matrix products.
 #include "compiler/Import/Converters.h"
+#include "compiler/Import/Stretching.h"
 
 using namespace mlir;
 
@@ -8,7 +9,9 @@ namespace {
 
 using namespace graph;
 
-void matMul(NodeContext &node) { node.result(node.create<MatMulOp>({node.input(0), node.input(1)})); }
+void matMul(NodeContext &node) {
+  node.result(node.create<MatMulOp>(stretched(node, {node.input(0), node.input(1)}, /*own=*/2)));
+}
 
 Value transposed(NodeContext &node, Value matrix) {
   return node.create<TransposeOp>({matrix}, {node.named("perm", ArrayRef<int64_t>{1, 0})});

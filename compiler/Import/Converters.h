@@ -42,9 +42,7 @@ const Converter *findConverter(llvm::StringRef op, int64_t version);
 
 // Steps that several converters share.
 mlir::Value reshapeLike(NodeContext &node, mlir::Value value, mlir::Value like);
-/// For axes that only the run shows, counted from the end if negative: per dim of `rank`, 1 if it is among them, else 0.
-graph::Dims chosenDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> axes, int64_t rank);
-/// The `count` dims whose entry of `stays` is 1, in order.
+/// The `count` dims whose entry of `stays` is 1, in order; 1 where there are not as many.
 graph::Dims keptDims(NodeContext &node, llvm::ArrayRef<graph::DimExpr> dims, llvm::ArrayRef<graph::DimExpr> stays, int64_t count);
 /// The dims from `start` to `end` as a tensor. Negative places count from the end, others are clamped.
 mlir::Value shapeOf(NodeContext &node, mlir::Value x, int64_t start, int64_t end);
@@ -57,6 +55,9 @@ mlir::Value castTo(NodeContext &node, mlir::Value x, mlir::Type type);
 void resultLikeInput(NodeContext &node, mlir::Value y);
 /// Elements offset + i * step, i < size, of one dim.
 mlir::Value part(NodeContext &node, mlir::Value x, int64_t axis, graph::DimExpr offset, graph::DimExpr size, int64_t step = 1);
+/// The first `size` elements along an axis. Where the run finds fewer, it is the check of their number that fails: a gather asks for
+/// nothing before it runs, other than a view.
+mlir::Value firstOf(NodeContext &node, mlir::Value x, int64_t axis, graph::DimExpr size);
 /// [0, 1 ... size - 1] of i64, for any size that is known, be it at run time.
 mlir::Value iota(NodeContext &node, graph::DimExpr size);
 /// x with a dim of `size`, where that of x may be 1 at run time (any other size is an error then). A dim that is known to be 1 stays.

@@ -67,11 +67,10 @@ Term permuted(NodeContext &node, const Term &term, ArrayRef<int> letters) {
 /// The elements whose places are equal in the dims i and j: with both at the end and joined, every (size + 1)th.
 Term diagonal(NodeContext &node, const Term &term, int64_t i, int64_t j) {
   std::optional<Dims> dims = node.knownDims(term.value, "a diagonal");
-  std::optional<int64_t> size = dims ? (*dims)[i].asConstant() : std::nullopt;
-  if (!size || !(*dims)[j].isConstant(*size)) {
-    node.fail("a letter twice in an operand, with sizes that differ or are not known at compile time, is not supported");
+  if (!dims)
     return term;
-  }
+  DimExpr size = (*dims)[i];
+  node.require(size, (*dims)[j], "a letter twice in an operand, with sizes of " + size.str() + " and " + (*dims)[j].str());
   Term result;
   SmallVector<int64_t> perm;
   Dims joined;
@@ -82,11 +81,17 @@ Term diagonal(NodeContext &node, const Term &term, int64_t i, int64_t j) {
       result.letters.push_back(term.letters[k]);
     }
   perm.append({i, j});
-  joined.push_back(node.number(*size * *size));
+  joined.push_back(size * size);
   result.letters.push_back(term.letters[i]);
   Value matrix = node.create<TransposeOp>({term.value}, {node.named("perm", perm)});
   matrix = node.create<ViewOp>({matrix}, {node.named("dims", joined)});
-  result.value = part(node, matrix, joined.size() - 1, node.number(0), node.number(*size), *size + 1);
+  int64_t last = joined.size() - 1;
+  if (std::optional<int64_t> known = size.asConstant()) {
+    result.value = part(node, matrix, last, node.number(0), size, *known + 1);
+  } else {
+    Value step = node.create<FromDimsOp>({}, {node.named("dims", ArrayRef{size + 1})});
+    result.value = node.create<GatherOp>({matrix, node.create<MulOp>({iota(node, size), step})}, {node.named("axis", last)});
+  }
   return result;
 }
 

@@ -1,5 +1,7 @@
 // Operators that sample images, cut pictures to a size, or put blocks back into them.
 #include "compiler/Import/Converters.h"
+#include "compiler/Import/RunTimeParts.h"
+#include "dialects/Graph/DimLogic.h"
 
 using namespace mlir;
 
@@ -26,9 +28,12 @@ Value positions(NodeContext &node, Value size, int64_t dim, DimExpr count, Type 
 
 /// theta * (x, y, 1) or (x, y, z, 1) at all places of a grid.
 void affineGrid(NodeContext &node) {
-  Value theta = node.input(0), size = node.input(1);
+  Value theta = node.input(0), size;
   bool alignCorners = node.intAttribute("align_corners", 0) != 0;
-  std::optional<Dims> target = node.numbers(1), thetaDims = node.knownDims(theta, "the grid");
+  std::optional<int64_t> declared = node.declaredRank(0);
+  std::optional<int64_t> rows = node.rank(theta) == 3 ? node.dims(theta)[1].asConstant() : std::nullopt; // one per coordinate
+  size = node.listInput(1, declared ? declared : rows ? std::optional(*rows + 2) : std::nullopt);
+  std::optional<Dims> target = node.numbersOf(size), thetaDims = node.knownDims(theta, "the grid");
   if (!target || !thetaDims)
     return;
   int64_t spatial = static_cast<int64_t>(target->size()) - 2;
@@ -47,8 +52,8 @@ void affineGrid(NodeContext &node) {
   }
   coordinates.push_back(node.create<BroadcastOp>({node.scalar(type, 1)}, {node.named("dims", ofCoordinate)}));
   Value places = node.create<ConcatOp>(coordinates, {node.named("axis", spatial)});
-  Dims rows = {productOf(node.context(), grid), node.number(spatial + 1)};
-  places = node.create<ViewOp>({places}, {node.named("dims", rows)});
+  Dims asRows = {productOf(node.context(), grid), node.number(spatial + 1)};
+  places = node.create<ViewOp>({places}, {node.named("dims", asRows)});
   Value columns = node.create<TransposeOp>({theta}, {node.named("perm", ArrayRef<int64_t>{0, 2, 1})});
   Dims result = {(*thetaDims)[0]};
   result.append(grid);
@@ -58,32 +63,23 @@ void affineGrid(NodeContext &node) {
 
 void centerCropPad(NodeContext &node) {
   Value x = node.input(0);
-  std::optional<SmallVector<int64_t>> sizes = node.constantInput(1), axes = node.intsAttribute("axes");
   int64_t rank = node.rank(x);
-  if (!axes)
-    axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  if (!sizes || node.failed())
+  SmallVector<int64_t> axes = node.intsAttribute("axes").value_or(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+  std::optional<Dims> sizes = node.numbers(1, axes.size()), dims = node.knownDims(x, "CenterCropPad");
+  if (!sizes || !dims)
     return;
-  if (sizes->size() != axes->size())
-    return node.fail(Twine(sizes->size()) + " sizes are given for " + Twine(axes->size()) + " axes");
-  SmallVector<int64_t> pads(2 * rank, 0);
-  for (auto [given, target] : llvm::zip_equal(*axes, *sizes)) {
+  DimExpr zero = node.number(0);
+  Dims before(rank, zero), after(rank, zero);
+  for (auto [given, target] : llvm::zip_equal(axes, *sizes)) {
     int64_t axis = node.axis(given, rank);
-    if (!x || node.failed())
+    if (node.failed())
       return;
-    DimExpr dim = node.dims(x)[axis];
-    std::optional<int64_t> size = dim ? dim.asConstant() : std::nullopt;
-    if (!size)
-      return node.fail("the size of dim " + Twine(axis) + " is not known at compile time, which is not supported");
-    if (target < *size)
-      x = part(node, x, axis, node.number((*size - target) / 2), node.number(target));
-    else
-      pads[axis] = (target - *size) / 2;
-    pads[rank + axis] = std::max<int64_t>(0, target - *size) - pads[axis];
+    node.require(isNegative(target), zero, "a size is negative");
+    DimExpr more = target - (*dims)[axis];
+    before[axis] = more.max(zero).floorDiv(2) - (zero - more).max(zero).floorDiv(2);
+    after[axis] = more - before[axis];
   }
-  if (llvm::all_of(pads, [](int64_t pad) { return pad == 0; }))
-    return node.result(x);
-  node.result(node.create<PadOp>({x}, {node.named("pads", pads), node.named("mode", int64_t(0))}));
+  node.result(padded(node, x, before, after, Value(), /*mode=*/0));
 }
 
 void gridSample(NodeContext &node) {
@@ -146,9 +142,23 @@ void deformConv(NodeContext &node) {
   node.result(node.create<DeformConvOp>(operands, attributes));
 }
 
+/// How many dims the image of Col2Im has, as far as attributes or the result's declared rank say it.
+std::optional<int64_t> dimsOfImage(NodeContext &node) {
+  if (auto strides = node.intsAttribute("strides"))
+    return strides->size();
+  if (auto dilations = node.intsAttribute("dilations"))
+    return dilations->size();
+  if (auto pads = node.intsAttribute("pads"))
+    return pads->size() / 2;
+  std::optional<int64_t> declared = node.declaredRank(0);
+  return declared ? std::optional(*declared - 2) : std::nullopt;
+}
+
 void col2Im(NodeContext &node) {
-  Value x = node.input(0), block = node.input(2);
-  std::optional<Dims> dims = node.knownDims(x, "the image"), image = node.numbers(1), sizes = node.numbers(2);
+  std::optional<int64_t> spatial = dimsOfImage(node);
+  Value x = node.input(0), block = node.listInput(2, spatial);
+  std::optional<Dims> dims = node.knownDims(x, "the image"), image = node.numbersOf(node.numbersInput(1, spatial)),
+                      sizes = node.numbersOf(block);
   if (!dims || !image || !sizes)
     return;
   if (dims->size() != 3 || image->size() != sizes->size())

@@ -1,5 +1,7 @@
 // Picking, placing and ordering elements by data; running results; and what is made of indices: one-hot and identity matrices.
+#include "compiler/Import/AxisList.h"
 #include "compiler/Import/Converters.h"
+#include "compiler/Import/Stretching.h"
 #include "dialects/Graph/DimLogic.h"
 
 using namespace mlir;
@@ -20,14 +22,15 @@ Value iota(NodeContext &node, DimExpr size) {
   return node.create<CumSumOp>({ones}, {node.named("axis", int64_t(0)), node.flag("exclusive")});
 }
 
+Value firstOf(NodeContext &node, Value x, int64_t axis, DimExpr size) {
+  return node.create<GatherOp>({x, iota(node, size)}, {node.named("axis", axis)});
+}
+
 Value expanded(NodeContext &node, Value x, int64_t axis, DimExpr size) {
   DimExpr dim = x ? node.dims(x)[axis] : DimExpr();
   if (!dim || !size || dim.asConstant() || dim == size)
     return x;
-  Value own = shapeOf(node, x, axis, axis + 1), places = iota(node, dim.max(size));
-  Value isOne = node.create<EqualOp>({own, node.scalar(own, 1)});
-  places = node.create<WhereOp>({isOne, node.scalar(own, 0), places});
-  return node.create<GatherOp>({x, places}, {node.named("axis", axis)});
+  return stretchedAlong(node, x, axis, dim.max(size));
 }
 
 namespace {
@@ -42,9 +45,22 @@ void gatherElements(NodeContext &node) {
   node.result(node.create<GatherElementsOp>({x, indices}, {node.named("axis", axis)}));
 }
 
+/// Tuples of indices of a length that follows from ranks, where their type does not have it; each run checks it then.
+Value withTuples(NodeContext &node, Value indices, int64_t length) {
+  std::optional<Dims> dims = node.knownDims(indices, "a list of index tuples");
+  if (!dims || dims->empty() || dims->back().asConstant() || length < 0)
+    return indices;
+  node.require(dims->back(), node.number(length), "index tuples have " + dims->back().str() + " elements, expected " + Twine(length));
+  return firstOf(node, indices, dims->size() - 1, node.number(length));
+}
+
 void gatherND(NodeContext &node) {
   int64_t batch = node.version >= 12 ? node.intAttribute("batch_dims", 0) : 0;
-  node.result(node.create<GatherNDOp>({node.input(0), node.input(1)}, {node.named("batch_dims", batch)}));
+  Value x = node.input(0), indices = node.input(1);
+  std::optional<int64_t> declared = node.declaredRank(0); // rank of x + that of the indices - batch dims - 1 - length of a tuple
+  if (declared)
+    indices = withTuples(node, indices, node.rank(x) + node.rank(indices) - batch - 1 - *declared);
+  node.result(node.create<GatherNDOp>({x, indices}, {node.named("batch_dims", batch)}));
 }
 
 NamedAttribute reduction(NodeContext &node) {
@@ -63,7 +79,9 @@ void scatterElements(NodeContext &node) {
 }
 
 void scatterND(NodeContext &node) {
-  node.result(node.create<ScatterNDOp>({node.input(0), node.input(1), node.input(2)}, {reduction(node)}));
+  Value x = node.input(0), indices = node.input(1), updates = node.input(2);
+  indices = withTuples(node, indices, node.rank(x) + node.rank(indices) - 1 - node.rank(updates));
+  node.result(node.create<ScatterNDOp>({x, indices, updates}, {reduction(node)}));
 }
 
 /// The one element of an input that must be known at compile time.
@@ -105,16 +123,16 @@ void trilu(NodeContext &node) {
 
 /// Along an axis that only the run shows: x as [in front, along, behind].
 std::optional<Dims> aroundAxis(NodeContext &node, Value x) {
-  std::optional<Dims> axis = node.numbers(1), dims = node.knownDims(x, "a running result");
+  std::optional<Dims> dims = node.knownDims(x, "a running result");
+  Value axis = node.list(1, 1);
   if (!axis || !dims)
     return std::nullopt;
-  if (axis->size() != 1) {
-    node.fail("input 1 has " + Twine(axis->size()) + " elements, expected one");
+  Dims chosen = AxisList(node, axis, dims->size()).chosen();
+  if (node.failed())
     return std::nullopt;
-  }
   DimExpr one = node.number(1), passed = node.number(0);
   Dims around(3, one);
-  for (auto [dim, isAxis] : llvm::zip_equal(*dims, chosenDims(node, *axis, dims->size()))) {
+  for (auto [dim, isAxis] : llvm::zip_equal(*dims, chosen)) {
     around[0] = around[0] * select(isAxis + passed, one, dim);
     around[1] = around[1] * select(isAxis, dim, one);
     around[2] = around[2] * select(passed, dim, one);
@@ -146,11 +164,8 @@ template <typename Op> void cumulative(NodeContext &node) {
 DimExpr countOfTopK(NodeContext &node) {
   if (node.version < 10)
     return node.number(node.intAttribute("k", 0));
-  std::optional<Dims> known = node.numbers(1);
-  if (known && known->size() == 1)
-    return known->front();
-  node.fail("input 1 is not one number");
-  return {};
+  std::optional<Dims> known = node.numbers(1, 1);
+  return known ? known->front() : DimExpr();
 }
 
 void topK(NodeContext &node) {
@@ -161,7 +176,7 @@ void topK(NodeContext &node) {
     node.ignoreAttribute("sorted"); // any order is allowed without it
   DimExpr count = countOfTopK(node);
   if (!count)
-    return;
+    return node.fail("input 1 is missing");
   SmallVector<NamedAttribute> attributes = {node.named("k", count), node.named("axis", axis)};
   if (largest)
     attributes.push_back(node.flag("largest"));
@@ -173,15 +188,16 @@ void topK(NodeContext &node) {
 /// `on` where an index (counted from the end if negative) is its own place along the new axis, else `off`.
 void oneHot(NodeContext &node) {
   Value indices = node.input(0), values = node.input(2);
-  std::optional<int64_t> depth = constantScalar(node, 1);
+  std::optional<Dims> depth = node.numbersOf(castTo(node, node.list(1, 1), IntegerType::get(node.context(), 64)), {0, INT64_MAX});
   int64_t rank = node.rank(indices) + 1, axis = node.axis(node.intAttribute("axis", -1), rank);
   if (!depth || node.failed())
     return;
+  DimExpr size = depth->front();
   Type integer = IntegerType::get(node.context(), 64);
   Value index = castTo(node, indices, integer);
   Value isNegative = node.create<LessOp>({index, node.scalar(integer, 0)});
-  index = node.create<WhereOp>({isNegative, node.create<AddOp>({index, node.scalar(integer, double(*depth))}), index});
-  Value places = unsqueezed(node, iota(node, node.number(*depth)), llvm::to_vector(llvm::seq<int64_t>(1, rank - axis)));
+  index = node.create<WhereOp>({isNegative, node.create<AddOp>({index, node.create<FromDimsOp>({}, {node.named("dims", ArrayRef{size})})}), index});
+  Value places = unsqueezed(node, iota(node, size), llvm::to_vector(llvm::seq<int64_t>(1, rank - axis)));
   Value isHot = node.create<EqualOp>({unsqueezed(node, index, {axis}), places});
   auto value = [&](double i) {
     return node.create<GatherOp>({values, node.scalar(integer, i)}, {node.named("axis", int64_t(0))});

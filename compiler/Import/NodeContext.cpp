@@ -1,5 +1,5 @@
 // Attributes, inputs and facts of a node; building with inferred types.
-#include "compiler/Import/NodeContext.h"
+#include "compiler/Import/Converters.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
@@ -237,8 +237,24 @@ std::optional<SmallVector<int64_t>> NodeContext::constantInput(size_t i) {
 
 bool NodeContext::isConstantInput(size_t i) const { return hasInput(i) && inputs[i] && knownIntegers(inputs[i]).has_value(); }
 
-Value NodeContext::numbersInput(size_t i) {
-  Value value = optionalInput(i);
+bool NodeContext::isOpenList(size_t i) const {
+  if (!hasInput(i) || rank(inputs[i]) != 1)
+    return false;
+  graph::DimExpr size = dims(inputs[i])[0];
+  return size && !size.asConstant();
+}
+
+Value NodeContext::listInput(size_t i, std::optional<int64_t> claimed) {
+  if (!isOpenList(i))
+    return optionalInput(i);
+  if (claimed && *claimed >= 0)
+    return list(i, *claimed);
+  fail("input " + Twine(i) + " has a number of elements that is not known, which is not supported");
+  return {};
+}
+
+Value NodeContext::numbersInput(size_t i, std::optional<int64_t> claimed) {
+  Value value = listInput(i, claimed);
   if (!value)
     return {};
   Value read = withNumbers(value);
@@ -247,7 +263,7 @@ Value NodeContext::numbersInput(size_t i) {
   return read;
 }
 
-Value NodeContext::withNumbers(Value value) {
+Value NodeContext::withNumbers(Value value, graph::DimRange range) {
   if (failed() || knownIntegers(value))
     return value;
   std::optional<graph::Dims> known = contents(value);
@@ -256,7 +272,7 @@ Value NodeContext::withNumbers(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   if (!type.hasStaticShape() || type.getNumElements() > graph::maxContents || !type.getElementType().isInteger())
     return {};
-  return readNumbers(value, {INT64_MIN, INT64_MAX});
+  return readNumbers(value, range);
 }
 
 /// A small tensor of integers with its elements as symbols.
@@ -290,13 +306,36 @@ graph::DimExpr NodeContext::readNumber(Value value, graph::DimRange range) {
 
 std::optional<graph::Dims> NodeContext::numbers(size_t i) { return numbersOf(numbersInput(i)); }
 
-std::optional<graph::Dims> NodeContext::numbersOf(Value value) {
-  value = value ? withNumbers(value) : value;
+std::optional<graph::Dims> NodeContext::numbersOf(Value value, graph::DimRange range) {
+  value = value ? withNumbers(value, range) : value;
   if (!value || failed())
     return std::nullopt;
   if (std::optional<SmallVector<int64_t>> known = knownIntegers(value))
     return llvm::map_to_vector<4>(*known, [&](int64_t element) { return number(element); });
   return contents(value);
+}
+
+Value NodeContext::list(size_t i, int64_t count) {
+  Value value = optionalInput(i);
+  std::optional<graph::Dims> known = value ? knownDims(value, "a list of numbers") : std::nullopt;
+  if (!known)
+    return {};
+  if (known->size() > 1) {
+    fail("input " + Twine(i) + " has rank " + Twine(known->size()) + ", expected a list");
+    return {};
+  }
+  graph::DimExpr size = graph::productOf(context(), *known);
+  require(size, number(count), "input " + Twine(i) + " has " + size.str() + " elements, expected " + Twine(count));
+  if (failed())
+    return {};
+  if (known->empty())
+    return create<graph::ViewOp>({value}, {named("dims", ArrayRef{number(1)})});
+  return size.isConstant(count) ? value : firstOf(*this, value, 0, number(count));
+}
+
+std::optional<int64_t> NodeContext::declaredRank(size_t output) const {
+  auto rank = hasOutput(output) ? state.declaredRanks.find(proto.output(output)) : state.declaredRanks.end();
+  return rank == state.declaredRanks.end() ? std::nullopt : std::optional(rank->second);
 }
 
 int64_t NodeContext::rank(Value value) const { return value ? cast<RankedTensorType>(value.getType()).getRank() : 0; }

@@ -48,6 +48,8 @@ struct ImportState {
   llvm::SmallVector<std::string> symbols; // that ops define, in order
   BlockState *block;
   llvm::SmallVectorImpl<ImportProblem> &problems; // reported so far
+  llvm::StringMap<int64_t> declaredRanks = {};          // of values, by name
+  llvm::DenseSet<mlir::Attribute> broadcastSizes = {}; // that two dims of different symbols broadcast to
 
   /// A symbol that no dim of the model and no op has.
   graph::DimExpr newSymbol(llvm::StringRef stem, graph::DimRange range);
@@ -119,12 +121,20 @@ public:
   /// Null if absent.
   mlir::Value optionalInput(size_t i) { return hasInput(i) ? input(i) : mlir::Value(); }
   /// An integer input whose elements are known, be it at run time: as it is, or read there. Null if absent; null, and a problem, if
-  /// their number is not known.
-  mlir::Value numbersInput(size_t i);
+  /// their number is neither known nor follows from what the model declares, which is then `claimed`.
+  mlir::Value numbersInput(size_t i, std::optional<int64_t> claimed = std::nullopt);
+  /// A list whose length is known: as it is, or of the `claimed` length, which each run checks. Else as for numbers.
+  mlir::Value listInput(size_t i, std::optional<int64_t> claimed);
+  /// Whether an input is a list, and only the run shows how long it is.
+  bool isOpenList(size_t i) const;
   /// Its elements.
   std::optional<graph::Dims> numbers(size_t i);
+  /// The elements of an integer input that must be `count` in number.
+  std::optional<graph::Dims> numbers(size_t i, int64_t count) { return numbersOf(list(i, count)); }
+  /// An input as a list of `count` elements; where only the run shows how many it has, each run checks that. Null if absent.
+  mlir::Value list(size_t i, int64_t count);
   /// The elements of any integer value whose number is known, read at run time where they are not known before. Nothing else.
-  std::optional<graph::Dims> numbersOf(mlir::Value value);
+  std::optional<graph::Dims> numbersOf(mlir::Value value, graph::DimRange range = {INT64_MIN, INT64_MAX});
   /// The one element of an i64 tensor, read at run time if need be.
   graph::DimExpr readNumber(mlir::Value value, graph::DimRange range);
   /// Whether the elements of an input are numbers at compile time; false if absent.
@@ -133,6 +143,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> constantInput(size_t i);
   size_t numOutputs() const { return proto.output_size(); }
   bool hasOutput(size_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
+  /// The rank that the model says an output has: a claim, which the converter that relies on it has each run check.
+  std::optional<int64_t> declaredRank(size_t output) const;
 
   // Facts about values; harmless for null ones.
   int64_t rank(mlir::Value value) const;
@@ -192,10 +204,11 @@ public:
   /// The results in order, as many as the converter gave; `problem` if something was wrong or is left over.
   llvm::ArrayRef<mlir::Value> finish(std::string &problem);
 
+  /// The value itself, or read at run time; null if the number of its elements is not known.
+  mlir::Value withNumbers(mlir::Value value, graph::DimRange range = {INT64_MIN, INT64_MAX});
+
 private:
   void requireSizes(llvm::ArrayRef<graph::DimExpr> dims);
-  /// The value itself, or read at run time; null if the number of its elements is not known.
-  mlir::Value withNumbers(mlir::Value value);
   mlir::Value readNumbers(mlir::Value value, graph::DimRange range);
   graph::ShapeInference inferenceFor(mlir::ValueRange operands) const;
   llvm::SmallVector<mlir::Value> insert(mlir::OperationState &operation, const graph::ShapeInference &shapes);
@@ -221,9 +234,15 @@ std::string whatIsWrongWith(llvm::ArrayRef<graph::DimExpr> dims);
 /// Runs `body` and returns the first error that it emits; empty if none.
 std::string captureErrors(mlir::MLIRContext *context, llvm::function_ref<void()> body);
 
+llvm::SmallVector<mlir::Value> stretched(NodeContext &node, mlir::ValueRange operands, int64_t own);
+
 template <typename Op>
-llvm::SmallVector<mlir::Value> NodeContext::createAll(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+llvm::SmallVector<mlir::Value> NodeContext::createAll(mlir::ValueRange given, llvm::ArrayRef<mlir::NamedAttribute> attributes) {
   constexpr size_t most = 8; // results of any op
+  llvm::SmallVector<mlir::Value> values(given);
+  if constexpr (Op::template hasTrait<graph::Elementwise>())
+    values = stretched(*this, given, /*own=*/0);
+  mlir::ValueRange operands = values;
   if (failed() || llvm::is_contained(operands, mlir::Value()))
     return llvm::SmallVector<mlir::Value>(most);
   graph::ShapeInference shapes = inferenceFor(operands);

@@ -35,6 +35,7 @@ public:
       createFunction();
       BlockState block;
       ImportState state{model, options.maxTrips, builder, dims.ranges(), std::move(argumentShapes), {}, &block, importer.problems};
+      noteDeclaredRanks(state);
       addNodes(state);
       addOutputs(state);
     }
@@ -83,6 +84,15 @@ private:
     }
     builder.setInsertionPointToEnd(body);
     scope.block = body;
+  }
+
+  void noteDeclaredRanks(ImportState &state) {
+    auto note = [&](const ValueInfoProto &value) {
+      if (value.type().has_tensor_type() && value.type().tensor_type().has_shape())
+        state.declaredRanks[value.name()] = value.type().tensor_type().shape().dim_size();
+    };
+    llvm::for_each(proto.value_info(), note);
+    llvm::for_each(proto.output(), note);
   }
 
   void addNodes(ImportState &state) {

@@ -1,5 +1,7 @@
 // Operators that take tensors apart, put them together and repeat them.
+#include "compiler/Import/AxisList.h"
 #include "compiler/Import/Converters.h"
+#include "compiler/Import/RunTimeParts.h"
 
 using namespace mlir;
 
@@ -49,11 +51,11 @@ void sliceByAttributes(NodeContext &node) {
 }
 
 void sliceByInputs(NodeContext &node) {
-  Value x = node.input(0), starts = node.numbersInput(1), ends = node.numbersInput(2);
-  for (size_t i : {3, 4})
-    if (node.hasInput(i) && !node.isConstantInput(i))
-      return node.fail("input " + Twine(i) + " is not known at compile time, which is not supported");
-  node.result(slice(node, x, starts, ends, node.optionalInput(3), node.optionalInput(4)));
+  Value x = node.input(0), axes = node.optionalInput(3), steps = node.optionalInput(4);
+  auto isOpen = [&](size_t i) { return node.hasInput(i) && !node.isConstantInput(i); };
+  if (node.isOpenList(1) || node.isOpenList(2) || isOpen(3) || isOpen(4))
+    return node.result(sliceAtRunTime(node, x, node.input(1), node.input(2), axes, steps));
+  node.result(slice(node, x, node.numbersInput(1), node.numbersInput(2), axes, steps));
 }
 
 /// The part of each output: an attribute, an input from opset 13 on (and in opset 1), else equal parts. The last part is what is
@@ -61,14 +63,14 @@ void sliceByInputs(NodeContext &node) {
 std::optional<Dims> partSizes(NodeContext &node, DimExpr whole) {
   std::optional<Dims> given;
   if (node.version >= 13 || (node.version == 1 && node.hasInput(1)))
-    given = node.numbers(1);
+    given = node.numbers(1, node.numOutputs());
   else if (std::optional<SmallVector<int64_t>> sizes = node.intsAttribute("split"))
     given = llvm::map_to_vector<4>(*sizes, [&](int64_t size) { return node.number(size); });
   int64_t count = node.numOutputs();
   if (node.version >= 18)
     if (std::optional<int64_t> parts = node.intAttribute("num_outputs"); parts && *parts != count)
       node.fail("num_outputs is " + Twine(*parts) + ", but the node has " + Twine(count) + " outputs");
-  if (given && static_cast<int64_t>(given->size()) != count)
+  if (given && static_cast<int64_t>(given->size()) != count) // the attribute
     node.fail(Twine(given->size()) + " sizes are given for " + Twine(count) + " outputs");
   if (node.failed())
     return std::nullopt;
@@ -110,40 +112,44 @@ void gather(NodeContext &node) {
   node.result(node.create<GatherOp>({x, indices}, {node.named("axis", axis)}));
 }
 
-/// The attribute or input that lists pads, as pads of all dims.
-SmallVector<int64_t> allPads(NodeContext &node, int64_t rank) {
-  std::optional<SmallVector<int64_t>> pads, axes;
-  if (node.version < 11)
-    pads = node.intsAttribute(node.version == 1 ? "paddings" : "pads");
-  else
-    pads = node.constantInput(1);
-  if (node.version >= 18)
-    axes = node.constantInput(3);
-  if (!pads) {
+/// Pads of the axes in a list as pads of all dims: those before, then those after.
+Value padsOfAxes(NodeContext &node, Value pads, Value axes, int64_t rank) {
+  AxisList list(node, axes, rank);
+  list.chosen(); // for its check
+  DimExpr count = list.count();
+  if (!pads || !count)
+    return {};
+  DimExpr given = productOf(node.context(), node.dims(pads));
+  node.require(given, count * 2, given.str() + " pads are given for " + count.str() + " axes");
+  pads = firstOf(node, pads, 0, count * 2);
+  auto half = [&](DimExpr offset) { return list.spread(part(node, pads, 0, offset, count), node.scalar(pads, 0)); };
+  Value before = half(node.number(0)), after = half(count);
+  return node.create<ConcatOp>({before, after}, {node.named("axis", int64_t(0))});
+}
+
+/// The attribute or input that lists pads, as pads of all dims: those before, then those after.
+Dims allPads(NodeContext &node, int64_t rank) {
+  std::optional<Dims> pads;
+  if (node.version < 11) {
+    if (std::optional<SmallVector<int64_t>> given = node.intsAttribute(node.version == 1 ? "paddings" : "pads"))
+      pads = llvm::map_to_vector<4>(*given, [&](int64_t pad) { return node.number(pad); });
+  } else if (node.version < 18 || !node.hasInput(3)) {
+    pads = node.numbers(1, 2 * rank);
+  } else {
+    pads = node.numbersOf(padsOfAxes(node, node.input(1), node.input(3), rank));
+  }
+  if (!pads)
     node.fail("the pads are missing");
-    return {};
-  }
-  if (!axes)
-    return *pads;
-  if (pads->size() != 2 * axes->size()) {
-    node.fail(Twine(pads->size()) + " pads are given for " + Twine(axes->size()) + " axes");
-    return {};
-  }
-  SmallVector<int64_t> all(2 * rank, 0);
-  for (auto [i, given] : llvm::enumerate(*axes)) {
-    int64_t axis = node.axis(given, rank);
-    if (node.failed())
-      return {};
-    all[axis] = (*pads)[i];
-    all[rank + axis] = (*pads)[axes->size() + i];
-  }
-  return all;
+  else if (static_cast<int64_t>(pads->size()) != 2 * rank)
+    node.fail(Twine(pads->size()) + " pads are given for rank " + Twine(rank));
+  return pads.value_or(Dims());
 }
 
 void pad(NodeContext &node) {
   Value x = node.input(0), value;
   std::string mode = node.stringAttribute("mode", "constant");
-  SmallVector<int64_t> pads = allPads(node, node.rank(x));
+  int64_t rank = node.rank(x);
+  Dims pads = allPads(node, rank);
   const char *modes[] = {"constant", "reflect", "edge", "wrap"};
   const char *const *number = llvm::find(modes, mode);
   if (number == std::end(modes) || (mode == "wrap" && node.version < 19))
@@ -154,10 +160,8 @@ void pad(NodeContext &node) {
   } else {
     value = node.optionalInput(2);
   }
-  SmallVector<Value> operands = {x};
-  if (value && mode == "constant")
-    operands.push_back(value);
-  node.result(node.create<PadOp>(operands, {node.named("pads", pads), node.named("mode", int64_t(number - modes))}));
+  if (!node.failed())
+    node.result(padded(node, x, ArrayRef(pads).take_front(rank), ArrayRef(pads).take_back(rank), value, number - modes));
 }
 
 /// [d0, d1] repeated r0, r1 times: a view as [1, d0, 1, d1], broadcast to [r0, d0, r1, d1], is a view of [r0 * d0, r1 * d1].
@@ -165,8 +169,6 @@ void repeated(NodeContext &node, Value x, const Dims &repeats) {
   std::optional<Dims> dims = node.knownDims(x, "Tile");
   if (!dims)
     return;
-  if (repeats.size() != dims->size())
-    return node.fail(Twine(repeats.size()) + " repeats are given for rank " + Twine(dims->size()));
   Dims apart, wide, result;
   for (auto [dim, repeat] : llvm::zip_equal(*dims, repeats)) {
     if (!repeat)
@@ -182,7 +184,7 @@ void repeated(NodeContext &node, Value x, const Dims &repeats) {
 
 void tile(NodeContext &node) {
   Value x = node.input(0);
-  if (std::optional<Dims> repeats = node.numbers(1))
+  if (std::optional<Dims> repeats = node.numbers(1, node.rank(x)))
     repeated(node, x, *repeats);
 }
 

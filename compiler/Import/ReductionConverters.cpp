@@ -1,4 +1,5 @@
 // Reductions. Their axes were an attribute first, and became an input with opset 13 (ReduceSum) or 18 (the others).
+#include "compiler/Import/AxisList.h"
 #include "compiler/Import/Converters.h"
 #include "dialects/Graph/DimLogic.h"
 
@@ -16,22 +17,46 @@ struct Reduction {
   std::optional<Dims> resultDims; // of axes that only the run shows: what the result is viewed as
 };
 
-/// Axes that only the run shows. Each dim D of x becomes the two dims [D, 1], or [1, D] if it is among them; reduced are the second ones.
-Reduction reduceAtRunTime(NodeContext &node, Value x, bool keepdims) {
-  std::optional<Dims> axes = node.numbers(1), dims = node.knownDims(x, "a reduction");
-  if (!axes || !dims)
+/// How many dims a reduction by these axes leaves, without those it keeps as 1.
+std::optional<int64_t> remainingRank(NodeContext &node, DimExpr count, int64_t rank) {
+  if (std::optional<int64_t> known = count.asConstant())
+    return std::max<int64_t>(0, rank - *known);
+  std::optional<int64_t> declared = node.declaredRank(0);
+  if (!declared || *declared > rank)
+    node.fail("a number of axes that is not known, without keepdims or a declared rank of the result, is not supported");
+  return declared;
+}
+
+/// Axes that only the run shows. Each dim D of x becomes the two dims [D, 1], or [1, D] if it is among them; reduced are the second
+/// ones. An empty list is all axes, or none (`noop`).
+Reduction reduceAtRunTime(NodeContext &node, Value x, bool keepdims, bool noop) {
+  std::optional<Dims> dims = node.knownDims(x, "a reduction");
+  Value axes = node.input(1);
+  if (!dims || !axes)
     return {};
   DimExpr one = node.number(1);
+  AxisList list(node, axes, dims->size());
   Reduction reduction{{}, {}, false, Dims()};
-  Dims apart, stays, chosen = chosenDims(node, *axes, dims->size());
+  Dims apart, stays, chosen = list.chosen();
+  if (node.failed())
+    return {};
+  if (!noop && !list.count().asConstant())
+    for (DimExpr &isAxis : chosen)
+      isAxis = isAxis.max(isEqual(list.count(), node.number(0)));
   for (auto [i, dim] : llvm::enumerate(*dims)) {
     apart.append({select(chosen[i], one, dim), select(chosen[i], dim, one)});
     reduction.axes.push_back(2 * i + 1);
     reduction.resultDims->push_back(apart[2 * i]);
     stays.push_back(one - chosen[i]);
   }
-  if (!keepdims)
-    reduction.resultDims = keptDims(node, *dims, stays, std::max<int64_t>(0, dims->size() - axes->size()));
+  std::optional<int64_t> rank = keepdims ? std::nullopt : remainingRank(node, list.count(), dims->size());
+  if (rank) {
+    DimExpr kept = node.number(0);
+    for (DimExpr one : stays)
+      kept = kept + one;
+    node.require(kept, node.number(*rank), "the result has rank " + Twine(*rank) + ", but the axes leave another one");
+    reduction.resultDims = keptDims(node, *dims, stays, *rank);
+  }
   reduction.x = node.create<ViewOp>({x}, {node.named("dims", apart)});
   return reduction;
 }
@@ -44,7 +69,7 @@ Reduction readReduction(NodeContext &node, int axesInputSince) {
   if (node.version >= axesInputSince) {
     noop = node.intAttribute("noop_with_empty_axes", 0) != 0;
     if (node.hasInput(1) && !node.isConstantInput(1))
-      return reduceAtRunTime(node, reduction.x, reduction.keepdims);
+      return reduceAtRunTime(node, reduction.x, reduction.keepdims, noop);
     axes = node.constantInput(1);
   } else {
     axes = node.intsAttribute("axes");

@@ -1,5 +1,7 @@
 // Operators that speak about shapes or change only them.
+#include "compiler/Import/AxisList.h"
 #include "compiler/Import/Converters.h"
+#include "compiler/Import/Stretching.h"
 #include "dialects/Graph/DimLogic.h"
 
 using namespace mlir;
@@ -11,6 +13,16 @@ using namespace graph;
 
 void identity(NodeContext &node) { node.result(node.input(0)); }
 
+/// A dropout that draws numbers is refused, by the run if only that shows it.
+void refuseTraining(NodeContext &node, Value ratio, Value training) {
+  if (!training)
+    return;
+  if (ratio)
+    training = node.create<AndOp>({training, node.create<NotOp>({node.create<EqualOp>({ratio, node.scalar(ratio, 0)})})});
+  if (DimExpr drops = node.readNumber(castTo(node, training, IntegerType::get(node.context(), 64)), {0, 1}))
+    node.require(drops, node.number(0), "training_mode = true is not supported");
+}
+
 /// In inference a dropout is the identity, and its mask, of bools since opset 10, is true.
 void dropout(NodeContext &node) {
   if (node.version < 6)
@@ -21,10 +33,7 @@ void dropout(NodeContext &node) {
     node.ignoreAttribute("ratio");
   } else {
     node.ignoreAttribute("seed");
-    node.optionalInput(1); // the ratio
-    std::optional<SmallVector<int64_t>> training = node.constantInput(2);
-    if (training && llvm::any_of(*training, [](int64_t value) { return value != 0; }))
-      return node.fail("training_mode = true is not supported");
+    refuseTraining(node, node.optionalInput(1), node.optionalInput(2));
   }
   Value x = node.input(0);
   node.result(x);
@@ -56,7 +65,7 @@ void reshape(NodeContext &node) {
       return node.fail("attribute 'shape' is missing");
     shape = node.indices(*target);
   } else {
-    shape = node.numbersInput(1);
+    shape = node.numbersInput(1, node.declaredRank(0));
   }
   if (node.version >= 14 && node.intAttribute("allowzero", 0) != 0)
     attributes.push_back(node.flag("allow_zero"));
@@ -68,23 +77,53 @@ std::optional<SmallVector<int64_t>> givenAxes(NodeContext &node) {
   return node.version < 13 ? node.intsAttribute("axes") : node.constantInput(1);
 }
 
-/// x without the dims at axes that only the run shows: result dim j is the one that has j of those that stay in front of it.
-void squeezeAtRunTime(NodeContext &node, Value x) {
-  std::optional<Dims> axes = node.numbers(1), dims = node.knownDims(x, "Squeeze");
-  if (!axes || !dims)
-    return;
-  Dims stays = llvm::map_to_vector<4>(chosenDims(node, *axes, dims->size()), [&](DimExpr goes) { return node.number(1) - goes; });
-  Dims kept = keptDims(node, *dims, stays, std::max<int64_t>(0, dims->size() - axes->size()));
-  node.require(productOf(node.context(), *dims), productOf(node.context(), kept), "a dim to drop is not 1");
+/// x without the dims whose entry of `goes` is 1: dim j of the result is the one that has j of those that stay in front of it. Where
+/// their number is not known, it follows from the rank that the model declares for the result.
+void withoutDims(NodeContext &node, Value x, ArrayRef<DimExpr> goes, std::optional<int64_t> count) {
+  Dims dims = node.dims(x), stays;
+  int64_t rank = dims.size();
+  std::optional<int64_t> declared = node.declaredRank(0);
+  if (!count && (!declared || *declared > rank))
+    return node.fail("how many dims go is not known at compile time, which is not supported without a declared rank of the result");
+  DimExpr found = node.number(0);
+  for (DimExpr one : goes) {
+    stays.push_back(node.number(1) - one);
+    found = found + one;
+  }
+  int64_t gone = std::min(count.value_or(rank - declared.value_or(0)), rank);
+  node.require(found, node.number(gone), "the declared rank of the result is " + Twine(rank - gone) + ", but the dims that go are not " + Twine(gone));
+  Dims kept = keptDims(node, dims, stays, rank - gone);
+  node.require(productOf(node.context(), dims), productOf(node.context(), kept), "a dim to drop is not 1");
   node.result(node.create<ViewOp>({x}, {node.named("dims", kept)}));
+}
+
+/// At axes that only the run shows.
+void squeezeAtRunTime(NodeContext &node, Value x) {
+  std::optional<Dims> dims = node.knownDims(x, "Squeeze");
+  Value axes = node.input(1);
+  if (!dims || !axes)
+    return;
+  AxisList list(node, axes, dims->size());
+  Dims goes = list.chosen();
+  if (!node.failed())
+    withoutDims(node, x, goes, list.count().asConstant());
+}
+
+/// x without the dims that are 1, where only the run shows which.
+void squeezeOnes(NodeContext &node, Value x) {
+  std::optional<Dims> dims = node.knownDims(x, "Squeeze");
+  if (dims)
+    withoutDims(node, x, llvm::map_to_vector<4>(*dims, [&](DimExpr dim) { return isEqual(dim, node.number(1)); }), std::nullopt);
 }
 
 /// x with dims of 1 at axes that only the run shows.
 void unsqueezeAtRunTime(NodeContext &node, Value x) {
-  std::optional<Dims> axes = node.numbers(1), dims = node.knownDims(x, "Unsqueeze");
-  if (!axes || !dims)
+  std::optional<Dims> dims = node.knownDims(x, "Unsqueeze");
+  Value axes = node.listInput(1, node.declaredRank(0).value_or(-1) - node.rank(x));
+  if (!dims || !axes)
     return;
-  Dims isNew = chosenDims(node, *axes, dims->size() + axes->size()), result;
+  int64_t rank = dims->size() + cast<RankedTensorType>(axes.getType()).getNumElements();
+  Dims isNew = AxisList(node, axes, rank).chosen(), result;
   DimExpr seen = node.number(0); // dims of x in front
   for (DimExpr one : isNew) {
     DimExpr own = node.number(0);
@@ -107,7 +146,7 @@ void squeeze(NodeContext &node) {
   } else {
     for (auto [i, dim] : llvm::enumerate(node.dims(x))) {
       if (!dim || !dim.asConstant())
-        return node.fail("without axes all dims of size 1 go, but the size of dim " + Twine(i) + " is not known: not supported");
+        return squeezeOnes(node, x);
       if (dim.isConstant(1))
         axes.push_back(i);
     }
@@ -134,7 +173,22 @@ void flatten(NodeContext &node) {
   node.result(node.create<FlattenOp>({x}, {node.named("axis", axis)}));
 }
 
-void expand(NodeContext &node) { node.result(node.create<ExpandOp>({node.input(0), node.numbersInput(1)})); }
+/// With ones in front of a shape of unknown length, as many as the declared rank of the result asks for.
+Value filledUp(NodeContext &node, Value shape, int64_t rank) {
+  DimExpr missing = node.number(rank) - node.dims(shape)[0];
+  node.require(isNegative(missing), node.number(0), "the shape has more dims than the declared rank of the result, " + Twine(rank));
+  Value ones = node.create<BroadcastOp>({node.scalar(shape, 1)}, {node.named("dims", ArrayRef{atLeastZero(missing)})});
+  Value filled = node.create<ConcatOp>({ones, shape}, {node.named("axis", int64_t(0))});
+  return node.create<ViewOp>({filled}, {node.named("dims", ArrayRef{node.number(rank)})});
+}
+
+void expand(NodeContext &node) {
+  Value x = node.input(0), shape = node.input(1);
+  std::optional<int64_t> rank = node.declaredRank(0);
+  bool isClaimed = node.isOpenList(1) && rank && *rank >= node.rank(x);
+  if (std::optional<Dims> target = node.numbersOf(isClaimed ? filledUp(node, shape, *rank) : node.numbersInput(1)))
+    node.result(expandedTo(node, x, *target));
+}
 
 void transpose(NodeContext &node) {
   Value x = node.input(0);
@@ -160,21 +214,6 @@ constexpr Converter table[] = {
 
 ArrayRef<Converter> shapeConverters() { return table; }
 
-Dims chosenDims(NodeContext &node, ArrayRef<DimExpr> axes, int64_t rank) {
-  Dims chosen;
-  for (int64_t d = 0; d < rank; ++d) {
-    DimExpr isAxis = node.number(0);
-    for (DimExpr axis : axes)
-      isAxis = isAxis.max(isEqual(countedFromEnd(axis, node.number(rank)), node.number(d)));
-    chosen.push_back(isAxis);
-  }
-  DimExpr count = node.number(0);
-  for (DimExpr isAxis : chosen)
-    count = count + isAxis;
-  node.require(count, node.number(axes.size()), "an axis is out of range or given twice");
-  return chosen;
-}
-
 Dims keptDims(NodeContext &node, ArrayRef<DimExpr> dims, ArrayRef<DimExpr> stays, int64_t count) {
   Dims kept;
   for (int64_t j = 0; j < count; ++j) {
@@ -183,7 +222,7 @@ Dims keptDims(NodeContext &node, ArrayRef<DimExpr> dims, ArrayRef<DimExpr> stays
       size = size + one * isEqual(place, node.number(j)) * dim;
       place = place + one;
     }
-    kept.push_back(atLeastZero(size));
+    kept.push_back(atLeastZero(size + isNegative(place - j - 1)));
   }
   return kept;
 }
@@ -204,10 +243,7 @@ Value listInput(NodeContext &node, size_t i, int64_t count) {
     node.fail("input " + Twine(i) + " has rank " + Twine(node.rank(value)) + ", expected 1");
     return {};
   }
-  DimExpr size = node.dims(value)[0];
-  if (size.isConstant(0))
-    return {};
-  return size.isConstant(count) ? value : node.create<ViewOp>({value}, {node.named("dims", ArrayRef{node.number(count)})});
+  return node.dims(value)[0].isConstant(0) ? Value() : node.list(i, count);
 }
 
 Value reshapeLike(NodeContext &node, Value value, Value like) {

@@ -1,5 +1,8 @@
 // Fourier transforms, as products with matrices of cosines and sines, and what goes with them.
+#include "compiler/Import/AxisList.h"
 #include "compiler/Import/Converters.h"
+#include "compiler/Import/FourierAtRunTime.h"
+#include "dialects/Graph/DimLogic.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -61,34 +64,67 @@ bool isValid(NodeContext &node, const Transform &transform) {
   return !node.failed();
 }
 
-std::optional<Transform> readTransform(NodeContext &node, Value x, int64_t axis) {
-  std::optional<Dims> dims = node.knownDims(x, "the transform");
+std::optional<Transform> readTransform(NodeContext &node, Value x, int64_t axis, bool inverse, bool onesided) {
   std::optional<int64_t> given = constantNumber(node, 1);
   Transform transform{};
-  transform.inverse = node.intAttribute("inverse", 0) != 0;
-  transform.onesided = node.intAttribute("onesided", 0) != 0;
-  if (!dims || node.failed())
-    return std::nullopt;
-  std::optional<int64_t> size = (*dims)[axis].asConstant(), parts = dims->back().asConstant();
-  if (!size || !parts) {
-    node.fail("sizes that are not known at compile time are not supported");
-    return std::nullopt;
+  transform.inverse = inverse;
+  transform.onesided = onesided;
+  int64_t size = *node.dims(x)[axis].asConstant();
+  bool isReal = inverse && onesided;
+  transform.length = given.value_or(isReal ? 2 * (size - 1) : size);
+  transform.rows = std::min(size, isReal ? transform.length / 2 + 1 : transform.length);
+  transform.parts = *node.dims(x).back().asConstant();
+  return !node.failed() && isValid(node, transform) ? std::optional(transform) : std::nullopt;
+}
+
+/// A transform of which sizes, the length or the axis are known to the run alone. `isAxis` has 1 for the axis, 0 for all other dims.
+void dftAtRunTime(NodeContext &node, Value x, ArrayRef<DimExpr> isAxis, bool inverse, bool onesided) {
+  Dims dims = node.dims(x);
+  DimExpr one = node.number(1), passed = node.number(0);
+  Dims around(3, one);
+  for (auto [dim, along] : llvm::zip(ArrayRef(dims).drop_back(), isAxis)) {
+    around[0] = around[0] * select(along + passed, one, dim);
+    around[1] = around[1] * select(along, dim, one);
+    around[2] = around[2] * select(passed, dim, one);
+    passed = passed + along;
   }
-  bool isReal = transform.inverse && transform.onesided;
-  transform.length = given.value_or(isReal ? 2 * (*size - 1) : *size);
-  transform.rows = std::min(*size, isReal ? transform.length / 2 + 1 : transform.length);
-  transform.parts = *parts;
-  return isValid(node, transform) ? std::optional(transform) : std::nullopt;
+  node.require(isAxis.back(), node.number(0), "the last dim is none of the signal");
+  around.push_back(dims.back());
+  std::optional<Dims> given = node.hasInput(1) ? node.numbersOf(node.list(1, 1), {1, INT64_MAX}) : std::nullopt;
+  DimExpr length = given ? given->front() : inverse && onesided ? around[1] * 2 - 2 : around[1];
+  Value y = transformAtRunTime(node, node.create<ViewOp>({x}, {node.named("dims", around)}), length, inverse, onesided);
+  for (auto [dim, along] : llvm::zip_equal(dims, isAxis))
+    dim = select(along, columnsOf(length, inverse, onesided), dim);
+  dims.back() = node.number(inverse && onesided ? 1 : 2);
+  node.result(node.create<ViewOp>({y}, {node.named("dims", dims)}));
+}
+
+/// Per dim whether it is the axis of a DFT, an attribute at first and an input since opset 20; 1 or 0.
+Dims axisOfTransform(NodeContext &node, int64_t rank) {
+  if (node.version >= 20 && node.hasInput(2) && !node.isConstantInput(2))
+    return AxisList(node, node.list(2, 1), rank).chosen();
+  int64_t axis = node.axis(node.version < 20 ? node.intAttribute("axis", 1) : constantNumber(node, 2).value_or(-2), rank);
+  Dims isAxis(rank, node.number(0));
+  if (!node.failed())
+    isAxis[axis] = node.number(1);
+  return isAxis;
 }
 
 void dft(NodeContext &node) {
   Value x = node.input(0);
   int64_t rank = node.rank(x);
-  int64_t axis = node.version < 20 ? node.intAttribute("axis", 1) : constantNumber(node, 2).value_or(-2);
-  axis = node.axis(axis, rank);
-  if (!node.failed() && axis == rank - 1)
+  bool inverse = node.intAttribute("inverse", 0) != 0, onesided = node.intAttribute("onesided", 0) != 0;
+  std::optional<Dims> known = node.knownDims(x, "the transform");
+  Dims isAxis = axisOfTransform(node, rank);
+  if (!known || node.failed())
+    return;
+  int64_t axis = llvm::find_if(isAxis, [](DimExpr one) { return one.isConstant(1); }) - isAxis.begin();
+  if (axis == rank - 1)
     return node.fail("the last dim is none of the signal");
-  std::optional<Transform> transform = readTransform(node, x, axis);
+  bool isConstant = axis < rank && (*known)[axis].asConstant() && known->back().asConstant();
+  if (!isConstant || (node.hasInput(1) && !node.isConstantInput(1)))
+    return dftAtRunTime(node, x, isAxis, inverse, onesided);
+  std::optional<Transform> transform = readTransform(node, x, axis, inverse, onesided);
   if (!transform)
     return;
   std::vector<double> factors;
@@ -118,23 +154,52 @@ void dft(NodeContext &node) {
   node.result(node.create<TransposeOp>({y}, {node.named("perm", back)}));
 }
 
+/// The transforms of frames that are gathered, of which sizes are known to the run alone.
+void stftAtRunTime(NodeContext &node, Value x, Value window, bool onesided) {
+  Dims dims = node.dims(x);
+  std::optional<Dims> step = node.numbersOf(node.list(1, 1), {1, INT64_MAX}), given;
+  if (node.hasInput(3))
+    given = node.numbersOf(node.list(3, 1), {1, INT64_MAX});
+  if (!step || node.failed())
+    return;
+  DimExpr length = given ? given->front() : window ? node.dims(window)[0] : dims[1];
+  DimExpr frames = ((dims[1] - length).floorDiv(step->front()) + 1).max(node.number(0));
+  auto unsqueezed = [&](Value value, ArrayRef<int64_t> axes) { return node.create<UnsqueezeOp>({value}, {node.named("axes", axes)}); };
+  Value apart = node.create<FromDimsOp>({}, {node.named("dims", ArrayRef{step->front()})});
+  Value starts = unsqueezed(node.create<MulOp>({iota(node, frames), apart}), {1});
+  Value y = node.create<GatherOp>({x, node.create<AddOp>({starts, iota(node, length)})}, {node.named("axis", int64_t(1))});
+  if (window) {
+    node.require(node.dims(window)[0], length, "the window has " + node.dims(window)[0].str() + " elements, expected " + length.str());
+    Value column = node.create<ViewOp>({window}, {node.named("dims", ArrayRef{length, node.number(1)})});
+    y = node.create<MulOp>({y, column});
+  }
+  y = node.create<ViewOp>({y}, {node.named("dims", ArrayRef{dims[0] * frames, length, node.number(1), dims[2]})});
+  y = transformAtRunTime(node, y, length, /*inverse=*/false, onesided);
+  Dims result = {dims[0], frames, columnsOf(length, /*inverse=*/false, onesided), node.number(2)};
+  node.result(node.create<ViewOp>({y}, {node.named("dims", result)}));
+}
+
 /// The transforms of frames, as a convolution: a channel of the result for each number of the spectrum, a place for
 /// each frame.
 void stft(NodeContext &node) {
   Value x = node.input(0), window = node.optionalInput(2);
-  std::optional<int64_t> step = constantNumber(node, 1), length = constantNumber(node, 3);
   bool onesided = node.intAttribute("onesided", 1) != 0;
   std::optional<Dims> dims = node.knownDims(x, "the transform");
-  if (!dims || node.failed())
+  if (!dims || (window && !node.knownDims(window, "the window")))
     return;
-  if (dims->size() != 3 || !step || *step <= 0)
-    return node.fail("expects a signal of rank 3 and a positive frame_step");
-  std::optional<int64_t> windowLength = window ? node.dims(window)[0].asConstant() : std::nullopt;
-  std::optional<int64_t> parts = dims->back().asConstant();
+  if (dims->size() != 3 || (window && node.rank(window) != 1))
+    return node.fail("expects a signal of rank 3 and a window of rank 1");
+  auto isOpen = [&](size_t i) { return node.hasInput(i) && !node.isConstantInput(i); };
+  DimExpr frame = window ? node.dims(window)[0] : node.hasInput(3) ? node.number(1) : (*dims)[1];
+  if (isOpen(1) || isOpen(3) || !frame.asConstant() || !dims->back().asConstant())
+    return stftAtRunTime(node, x, window, onesided);
+  std::optional<int64_t> step = constantNumber(node, 1), length = constantNumber(node, 3), parts = dims->back().asConstant();
   if (!length)
-    length = window ? windowLength : (*dims)[1].asConstant();
-  if (!parts || !length || (window && windowLength != length))
-    return node.fail("a frame whose size is not known at compile time, or not that of the window, is not supported");
+    length = frame.asConstant();
+  if (!step || *step <= 0)
+    return node.fail("expects a positive frame_step");
+  if (window && !frame.isConstant(*length))
+    return node.fail("the window has " + frame.str() + " elements, expected " + Twine(*length));
   Transform transform{*length, *length, *parts, /*inverse=*/false, onesided};
   if (!isValid(node, transform))
     return;

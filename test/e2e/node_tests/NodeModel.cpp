@@ -29,8 +29,7 @@ void forgetDims(ValueInfoProto &output) {
 
 bool drawsNumbers(const NodeProto &node) {
   const std::string &op = node.op_type();
-  // Dropout draws with its third input, training_mode, which the node tests give as an initializer or an input.
-  return op == "Bernoulli" || op == "Multinomial" || op.starts_with("Random") || (op == "Dropout" && node.input_size() > 2);
+  return op == "Bernoulli" || op == "Multinomial" || op.starts_with("Random"); // a Dropout that draws is refused by the run
 }
 
 } // namespace
