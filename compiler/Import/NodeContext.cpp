@@ -32,11 +32,11 @@ void ImportState::dropSymbols(size_t first) {
   symbols.resize(first);
 }
 
-NodeContext::NodeContext(ImportState &state, const FlatNode &node, int64_t version, ArrayRef<Value> values, ImportGraph importGraph)
+NodeContext::NodeContext(ImportState &state, const FlatNode &node, int64_t version, ArrayRef<Item> values, ImportGraph importGraph)
     : version(version), state(state), node(node), importGraph(std::move(importGraph)), proto(*node.proto),
       location(NameLoc::get(StringAttr::get(state.builder.getContext(), node.label))), inputs(values) {
-  for (Value value : inputs)
-    given.push_back(static_cast<bool>(value));
+  for (const Item &item : inputs)
+    given.push_back(static_cast<bool>(item));
   consumed.resize(inputs.size());
 }
 
@@ -142,10 +142,12 @@ const FlatGraph *NodeContext::graphAttribute(StringRef name, size_t inputs) {
   return nullptr;
 }
 
-std::optional<SmallVector<Value>> NodeContext::run(const FlatGraph &graph, ArrayRef<Value> inputs) {
-  if (failed() || llvm::is_contained(inputs, Value()))
+static bool isNull(const Item &item) { return !item; }
+
+std::optional<SmallVector<Item>> NodeContext::run(const FlatGraph &graph, ArrayRef<Item> inputs) {
+  if (failed() || llvm::any_of(inputs, isNull))
     return std::nullopt;
-  std::optional<SmallVector<Value>> outputs = importGraph(graph, inputs);
+  std::optional<SmallVector<Item>> outputs = importGraph(graph, inputs);
   isAbandoned = !outputs;
   return outputs;
 }
@@ -179,6 +181,13 @@ std::optional<InnerBlock> NodeContext::innerBlock(BuildBlock build) {
 // --- Inputs and facts ------------------------------------------------------------------------------------------------------
 
 Value NodeContext::input(size_t i) {
+  Item found = item(i);
+  if (found && !found.isTensor())
+    fail("input " + Twine(i) + " is " + found.form.describe() + ", expected a tensor");
+  return found.tensor();
+}
+
+Item NodeContext::item(size_t i) {
   if (!hasInput(i)) {
     fail("input " + Twine(i) + " is missing");
     return {};
@@ -218,19 +227,21 @@ std::optional<SmallVector<int64_t>> NodeContext::constantInput(size_t i) {
   return values;
 }
 
-bool NodeContext::isConstantInput(size_t i) const { return hasInput(i) && inputs[i] && knownIntegers(inputs[i]).has_value(); }
+bool NodeContext::isConstantInput(size_t i) const {
+  return hasInput(i) && inputs[i].tensor() && knownIntegers(inputs[i].tensor()).has_value();
+}
 
 Value NodeContext::numbersInput(size_t i) {
   Value value = optionalInput(i);
   if (!value)
     return {};
-  Value read = withNumbers(value);
+  Value read = withNumbers(value, {INT64_MIN, INT64_MAX});
   if (!read)
     fail("input " + Twine(i) + " has a number of elements that is not known, which is not supported");
   return read;
 }
 
-Value NodeContext::withNumbers(Value value) {
+Value NodeContext::withNumbers(Value value, graph::DimRange range) {
   if (failed() || knownIntegers(value))
     return value;
   std::optional<graph::Dims> known = contents(value);
@@ -239,7 +250,7 @@ Value NodeContext::withNumbers(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   if (!type.hasStaticShape() || type.getNumElements() > graph::maxContents || !type.getElementType().isInteger())
     return {};
-  return readNumbers(value, {INT64_MIN, INT64_MAX});
+  return readNumbers(value, range);
 }
 
 /// A small tensor of integers with its elements as symbols.
@@ -273,8 +284,8 @@ graph::DimExpr NodeContext::readNumber(Value value, graph::DimRange range) {
 
 std::optional<graph::Dims> NodeContext::numbers(size_t i) { return numbersOf(numbersInput(i)); }
 
-std::optional<graph::Dims> NodeContext::numbersOf(Value value) {
-  value = value ? withNumbers(value) : value;
+std::optional<graph::Dims> NodeContext::numbersOf(Value value, graph::DimRange range) {
+  value = value ? withNumbers(value, range) : value;
   if (!value || failed())
     return std::nullopt;
   if (std::optional<SmallVector<int64_t>> known = knownIntegers(value))
@@ -455,7 +466,7 @@ NamedAttribute NodeContext::named(StringRef name, graph::DimExpr value) { return
 NamedAttribute NodeContext::named(StringRef name, StringRef value) { return named(name, state.builder.getStringAttr(value)); }
 NamedAttribute NodeContext::flag(StringRef name) { return named(name, state.builder.getUnitAttr()); }
 
-ArrayRef<Value> NodeContext::finish(std::string &reason) {
+ArrayRef<Item> NodeContext::finish(std::string &reason) {
   if (isAbandoned)
     return {};
   for (const AttributeProto &attribute : proto.attribute())
@@ -464,10 +475,10 @@ ArrayRef<Value> NodeContext::finish(std::string &reason) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (given[i] && !consumed[i])
       fail("input " + Twine(i) + " is not supported");
-  if (llvm::is_contained(results, Value()))
+  if (llvm::any_of(results, isNull))
     fail("the converter gave no reason"); // a fault of ours, but never an op without its result
   reason = problem;
-  return problem.empty() ? ArrayRef<Value>(results) : ArrayRef<Value>();
+  return problem.empty() ? ArrayRef<Item>(results) : ArrayRef<Item>();
 }
 
 // --- Tensors ---------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ namespace {
 
 using namespace graph;
 
-void identity(NodeContext &node) { node.result(node.input(0)); }
+void identity(NodeContext &node) { node.result(node.item(0)); }
 
 /// In inference a dropout is the identity, and its mask, of bools since opset 10, is true.
 void dropout(NodeContext &node) {
