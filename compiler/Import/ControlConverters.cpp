@@ -16,6 +16,17 @@ bool isCondition(NodeContext &node, Value value) {
   return fits;
 }
 
+/// Of a graph that gives tensors only.
+std::optional<SmallVector<Value>> runForTensors(NodeContext &node, const FlatGraph &graph, ArrayRef<Value> inputs) {
+  std::optional<SmallVector<Item>> items = node.run(graph, llvm::to_vector_of<Item>(inputs));
+  if (!items)
+    return std::nullopt;
+  for (auto [i, item] : llvm::enumerate(*items))
+    if (!item.isTensor())
+      node.fail("output " + Twine(i) + " of the body is " + item.form.describe() + ", expected a tensor");
+  return llvm::map_to_vector(*items, [](const Item &item) { return item.tensor(); });
+}
+
 // --- If --------------------------------------------------------------------------------------------------------------------
 
 /// The dims of the results of two blocks; where they differ, a symbol for which each block yields a size.
@@ -72,30 +83,45 @@ void requireCondition(NodeContext &node, Value condition, bool holds) {
 /// Runs the graph in place of the branch.
 void takeBranch(NodeContext &node, const FlatGraph &graph) {
   if (auto outputs = node.run(graph, {}))
-    llvm::for_each(*outputs, [&](Value output) { node.result(output); });
+    llvm::for_each(*outputs, [&](const Item &output) { node.result(output); });
 }
 
-void joinBranches(NodeContext &node, Value condition, InnerBlock (&blocks)[2], size_t firstSymbol) {
+/// Gives the items of both branches the same forms, and the blocks the tensors of which they are made.
+SmallVector<Form> joinForms(NodeContext &node, InnerBlock (&blocks)[2], const SmallVector<Item> (&items)[2]) {
+  if (items[0].size() != items[1].size())
+    node.fail("the branches give " + Twine(items[0].size()) + " and " + Twine(items[1].size()) + " values");
+  SmallVector<Form> forms;
+  for (size_t k = 0; k < items[0].size() && !node.failed(); ++k) {
+    forms.push_back(join(node, items[0][k].form, items[1][k].form));
+    for (int i : {0, 1}) {
+      OpBuilder::InsertionGuard guard(node.shared().builder);
+      node.shared().builder.setInsertionPointToEnd(&blocks[i].region->front());
+      blocks[i].results.append(convert(node, items[i][k], forms.back()).tensors);
+    }
+  }
+  return forms;
+}
+
+/// The results of the op that has these blocks.
+SmallVector<Value> joinBranches(NodeContext &node, Value condition, InnerBlock (&blocks)[2], size_t firstSymbol) {
   size_t numResults = blocks[0].results.size();
-  if (blocks[1].results.size() != numResults)
-    return node.fail("the branches give " + Twine(numResults) + " and " + Twine(blocks[1].results.size()) + " values");
   BranchJoin join(node, firstSymbol);
   SmallVector<Dims> dims;
   SmallVector<Type> types;
   for (size_t i = 0; i < numResults && !node.failed(); ++i) {
     matchRanks(node, blocks, i);
     Value inThen = blocks[0].results[i], inElse = blocks[1].results[i];
+    if (!node.failed() && node.elementType(inThen) != node.elementType(inElse))
+      node.fail("result " + Twine(i) + " has another element type in one branch than in the other");
     if (node.failed())
-      return;
-    if (node.elementType(inThen) != node.elementType(inElse))
-      return node.fail("result " + Twine(i) + " has another element type in one branch than in the other");
+      return {};
     dims.emplace_back();
     for (auto [a, b] : llvm::zip_equal(node.dims(inThen), node.dims(inElse)))
       dims.back().push_back(join.size(a, b));
     types.push_back(RankedTensorType::get(staticSizes(dims.back()), node.elementType(inThen)));
   }
   if (node.failed())
-    return;
+    return {};
   OpBuilder &b = node.shared().builder;
   SmallVector<StringRef> names = llvm::map_to_vector(join.symbols, [](DimExpr symbol) { return symbol.symbolName(); });
   SmallVector<Attribute> lists =
@@ -105,28 +131,28 @@ void joinBranches(NodeContext &node, Value condition, InnerBlock (&blocks)[2], s
   auto op = IfOp::create(b, node.loc(), types, condition, b.getStrArrayAttr(names), b.getArrayAttr(lists));
   op.getThenBlock().takeBody(*blocks[0].region);
   op.getElseBlock().takeBody(*blocks[1].region);
-  for (auto [result, list] : llvm::zip_equal(op.getResults(), dims)) {
+  for (auto [result, list] : llvm::zip_equal(op.getResults(), dims))
     node.shared().shapes[result] = {list, std::nullopt};
-    node.result(result);
-  }
+  return llvm::to_vector_of<Value>(op.getResults());
 }
 
-/// A branch whose nodes have that problem: each run that takes it fails. Its results look like `others`, those of the other branch.
-std::optional<InnerBlock> failingBranch(NodeContext &node, const ImportProblem &problem, const FlatGraph &graph, ArrayRef<Value> others,
-                                        size_t firstSymbol) {
+/// A branch whose nodes have that problem: each run that takes it fails. Its `items` look like `others`, those of the other branch.
+std::optional<InnerBlock> failingBranch(NodeContext &node, const ImportProblem &problem, const FlatGraph &graph, ArrayRef<Item> others,
+                                        SmallVector<Item> &items, size_t firstSymbol) {
   emitWarning(NameLoc::get(StringAttr::get(node.context(), problem.label)))
       << problem.reason << "; a run that takes this branch ('" << graph.attribute << "') fails";
   auto block = node.innerBlock([&](Block &) -> std::optional<SmallVector<Value>> {
-    SmallVector<Value> results;
-    for (Value other : others) {
-      Dims dims = node.dims(other);
-      for (DimExpr &dim : dims)
-        if (!dim || node.shared().isNewerThan(firstSymbol, dim))
-          dim = node.number(1);
-      Value sizes = node.create<FromDimsOp>({}, {node.named("dims", ArrayRef(dims))});
-      results.push_back(node.create<ExpandOp>({node.scalar(other, 0), sizes}));
-    }
-    return results;
+    items.assign(others.begin(), others.end());
+    for (Item &item : items)
+      for (Value &tensor : item.tensors) {
+        Dims dims = node.dims(tensor);
+        for (DimExpr &dim : dims)
+          if (!dim || node.shared().isNewerThan(firstSymbol, dim))
+            dim = node.number(1);
+        Value sizes = node.create<FromDimsOp>({}, {node.named("dims", ArrayRef(dims))});
+        tensor = node.create<ExpandOp>({node.scalar(tensor, 0), sizes});
+      }
+    return SmallVector<Value>();
   });
   if (!block)
     return block;
@@ -135,13 +161,19 @@ std::optional<InnerBlock> failingBranch(NodeContext &node, const ImportProblem &
   return block;
 }
 
-/// Both branches, of which one may fail in each run; false after a problem.
-bool importBranches(NodeContext &node, const FlatGraph *const (&graphs)[2], InnerBlock (&blocks)[2]) {
+/// Both branches without their results, which are `items`. One may fail in each run. False after a problem.
+bool importBranches(NodeContext &node, const FlatGraph *const (&graphs)[2], InnerBlock (&blocks)[2], SmallVector<Item> (&items)[2]) {
   size_t firstSymbol = node.shared().symbols.size(), firstProblem = node.shared().problems.size();
   std::optional<InnerBlock> built[2];
   std::optional<ImportProblem> problem;
   for (int i : {0, 1}) {
-    built[i] = node.innerBlock([&](Block &) { return node.run(*graphs[i], {}); });
+    built[i] = node.innerBlock([&](Block &) -> std::optional<SmallVector<Value>> {
+      std::optional<SmallVector<Item>> outputs = node.run(*graphs[i], {});
+      if (!outputs)
+        return std::nullopt;
+      items[i] = std::move(*outputs);
+      return SmallVector<Value>();
+    });
     if (built[i])
       continue;
     if (problem) // both
@@ -152,7 +184,7 @@ bool importBranches(NodeContext &node, const FlatGraph *const (&graphs)[2], Inne
       return false;
   }
   for (int i : {0, 1})
-    if (!built[i] && !(built[i] = failingBranch(node, *problem, *graphs[i], built[1 - i]->results, firstSymbol)))
+    if (!built[i] && !(built[i] = failingBranch(node, *problem, *graphs[i], items[1 - i], items[i], firstSymbol)))
       return false;
   for (int i : {0, 1})
     blocks[i] = std::move(*built[i]);
@@ -168,14 +200,23 @@ void branch(NodeContext &node) {
     return takeBranch(node, *graphs[known->front() ? 0 : 1]);
   size_t firstSymbol = node.shared().symbols.size();
   InnerBlock blocks[2];
-  if (!importBranches(node, graphs, blocks))
+  SmallVector<Item> items[2];
+  if (!importBranches(node, graphs, blocks, items))
+    return;
+  SmallVector<Form> forms = joinForms(node, blocks, items);
+  if (node.failed())
     return;
   if (std::optional<int> taken = branchOfLowerRank(node, blocks)) {
     node.shared().dropSymbols(firstSymbol);
     requireCondition(node, condition, *taken == 0);
     return takeBranch(node, *graphs[*taken]);
   }
-  joinBranches(node, condition, blocks, firstSymbol);
+  SmallVector<Value> joined = joinBranches(node, condition, blocks, firstSymbol);
+  if (node.failed())
+    return;
+  ArrayRef<Value> rest(joined);
+  for (const Form &form : forms)
+    node.result(Item::takeFrom(rest, form));
 }
 
 // --- Loop ------------------------------------------------------------------------------------------------------------------
@@ -201,6 +242,59 @@ Value withDeclaredRank(NodeContext &node, Value value, const FlatGraph &body, in
   return node.rank(value) == rank ? value : node.create<ReshapeOp>({value, node.indices(SmallVector<int64_t>(rank, 1))});
 }
 
+/// What the values of a loop are before each trip.
+struct LoopValues {
+  SmallVector<Item> inits;
+  SmallVector<bool> passedOn;
+  SmallVector<Form> forms; // of the others
+  bool settled;            // whether the body keeps the forms
+};
+
+/// The items that the body starts a trip with, whose tensors are `carried`.
+SmallVector<Item> bodyInputs(NodeContext &node, const FlatGraph &body, const LoopValues &values, DimExpr trip, ArrayRef<Value> carried) {
+  SmallVector<Item> inputs = {
+      withDeclaredRank(node, node.create<FromDimsOp>({}, {node.named("dims", ArrayRef(trip))}), body, 0),
+      withDeclaredRank(node, node.scalar(IntegerType::get(node.context(), 1), 1), body, 1)};
+  ArrayRef<Form> forms(values.forms);
+  for (auto [init, passedOn] : llvm::zip_equal(values.inits, values.passedOn)) {
+    inputs.push_back(passedOn ? init : Item::takeFrom(carried, forms.front()));
+    forms = forms.drop_front(!passedOn);
+  }
+  return inputs;
+}
+
+/// The tensors that the body ends a trip with. Nothing if an item needs another form, which `values` then has.
+std::optional<SmallVector<Value>> bodyResults(NodeContext &node, LoopValues &values, ArrayRef<Item> outputs) {
+  SmallVector<Value> results;
+  values.settled = true;
+  Form *form = values.forms.begin();
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    if (i > 0 && i <= values.inits.size()) {
+      if (values.passedOn[i - 1])
+        continue;
+      Form joined = join(node, *form, output.form);
+      values.settled &= isSame(joined, *form);
+      *form++ = joined;
+      if (values.settled)
+        results.append(convert(node, output, joined).tensors);
+    } else if (Value tensor = output.tensor()) {
+      results.push_back(tensor);
+    } else {
+      node.fail("output " + Twine(i) + " of the body is " + output.form.describe() + ", expected a tensor");
+    }
+  }
+  return values.settled ? std::optional(results) : std::nullopt;
+}
+
+/// A list that the body changes has any length, so that the first attempt need not be in vain; and the rank that the body says.
+Form formInLoop(NodeContext &node, const Item &init, const onnx::TypeProto &declared) {
+  Form form = init.form;
+  const onnx::TypeProto &element = declared.sequence_type().elem_type();
+  if (form.kind == Form::Kind::List && form.parts.empty() && element.tensor_type().has_shape())
+    form = {Form::Kind::Packed, form.element, element.tensor_type().shape().dim_size(), {}};
+  return form;
+}
+
 void loop(NodeContext &node) {
   size_t numValues = node.numInputs() < 2 ? 0 : node.numInputs() - 2;
   const FlatGraph *body = node.graphAttribute("body", numValues + 2);
@@ -215,38 +309,40 @@ void loop(NodeContext &node) {
     return node.fail("graph 'body' has " + Twine(body->proto->output_size()) + " outputs, expected at least " + Twine(numValues + 1));
   spec.trips = trips ? trips->front() : node.number(INT64_MAX);
   spec.hasCondition = true;
-  SmallVector<Value> values;
-  SmallVector<bool> passedOn;
+  LoopValues values;
   for (size_t i = 0; i < numValues; ++i) {
-    values.push_back(node.input(i + 2));
-    passedOn.push_back(isPassedOn(*body, i + 1));
-    if (!passedOn.back())
-      spec.inits.push_back(values.back());
+    values.inits.push_back(node.item(i + 2));
+    values.passedOn.push_back(isPassedOn(*body, i + 1));
+    if (!values.passedOn.back())
+      values.forms.push_back(formInLoop(node, values.inits.back(), body->proto->input(i + 2).type()));
   }
   spec.body = [&](DimExpr trip, ArrayRef<Value> carried) -> std::optional<SmallVector<Value>> {
-    SmallVector<Value> inputs = {
-        withDeclaredRank(node, node.create<FromDimsOp>({}, {node.named("dims", ArrayRef(trip))}), *body, 0),
-        withDeclaredRank(node, node.scalar(IntegerType::get(node.context(), 1), 1), *body, 1)};
-    for (size_t i = 0; i < numValues; ++i) {
-      inputs.push_back(passedOn[i] ? values[i] : carried.front());
-      carried = carried.drop_front(!passedOn[i]);
-    }
-    std::optional<SmallVector<Value>> outputs = node.run(*body, inputs);
-    if (!outputs || !isCondition(node, outputs->front()))
+    std::optional<SmallVector<Item>> outputs = node.run(*body, bodyInputs(node, *body, values, trip, carried));
+    if (!outputs || !isCondition(node, outputs->front().tensor()))
       return std::nullopt;
-    SmallVector<Value> changed = {outputs->front()};
-    for (auto [i, output] : llvm::enumerate(ArrayRef(*outputs).drop_front()))
-      if (i >= numValues || !passedOn[i])
-        changed.push_back(output);
-    return changed;
+    return bodyResults(node, values, *outputs);
   };
-  SmallVector<Value> built = buildLoop(node, spec);
+  size_t firstSymbol = node.shared().symbols.size();
+  SmallVector<Value> built;
+  do {
+    node.shared().dropSymbols(firstSymbol);
+    spec.inits.clear();
+    ArrayRef<Form> forms(values.forms);
+    for (auto [init, passedOn] : llvm::zip_equal(values.inits, values.passedOn)) {
+      if (!passedOn)
+        spec.inits.append(convert(node, init, forms.front()).tensors);
+      forms = forms.drop_front(!passedOn);
+    }
+    values.settled = true;
+    built = buildLoop(node, spec);
+  } while (!values.settled && !node.failed());
   if (node.failed())
     return;
-  ArrayRef<Value> results = built;
-  for (size_t i = 0; i < numValues; ++i) {
-    node.result(passedOn[i] ? values[i] : results.front());
-    results = results.drop_front(!passedOn[i]);
+  ArrayRef<Value> results(built);
+  ArrayRef<Form> forms(values.forms);
+  for (auto [init, passedOn] : llvm::zip_equal(values.inits, values.passedOn)) {
+    node.result(passedOn ? init : Item::takeFrom(results, forms.front()));
+    forms = forms.drop_front(!passedOn);
   }
   llvm::for_each(results, [&](Value result) { node.result(result); });
 }
@@ -281,7 +377,7 @@ SmallVector<Value> scanOnce(NodeContext &node, const ScanSpec &scan, ArrayRef<Va
       Value element = part(node, sequence, axis, scan.inputDirections[i] ? spec.trips - trip - 1 : trip, node.number(1));
       values.push_back(node.create<SqueezeOp>({element}, {node.named("axes", ArrayRef<int64_t>(axis))}));
     }
-    return node.run(*scan.body, values);
+    return runForTensors(node, *scan.body, values);
   };
   SmallVector<Value> results = buildLoop(node, spec);
   for (size_t i = scan.numStates; i < results.size(); ++i)

@@ -36,6 +36,9 @@ llvm::ArrayRef<Converter> recurrentConverters();
 llvm::ArrayRef<Converter> microsoftConverters();
 llvm::ArrayRef<Converter> selectionConverters();
 llvm::ArrayRef<Converter> controlConverters();
+llvm::ArrayRef<Converter> listConverters();
+llvm::ArrayRef<Converter> mlConverters();
+llvm::ArrayRef<Converter> trainingConverters();
 
 /// Null if there is none.
 const Converter *findConverter(llvm::StringRef op, int64_t version);

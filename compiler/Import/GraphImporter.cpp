@@ -54,19 +54,19 @@ void GraphImporter::addNode(ImportState &state, const FlatNode &node, GraphScope
     report(node.label, what + " is not supported");
     return poisonOutputs();
   }
-  SmallVector<Value> inputs;
+  SmallVector<Item> inputs;
   for (const std::string &input : node.proto->input()) {
-    inputs.push_back(input.empty() ? Value() : valueOf(state, scope, input));
+    inputs.push_back(input.empty() ? Item() : valueOf(state, scope, input));
     // What an earlier problem left without a value is not a problem of its own.
     if (!input.empty() && !inputs.back())
       return poisonOutputs();
   }
-  NodeContext nodeContext(state, node, version->second, inputs, [&](const FlatGraph &graph, ArrayRef<Value> values) {
+  NodeContext nodeContext(state, node, version->second, inputs, [&](const FlatGraph &graph, ArrayRef<Item> values) {
     return addGraph(state, graph, scope, values, node.label);
   });
   converter->convert(nodeContext);
   std::string problem;
-  ArrayRef<Value> results = nodeContext.finish(problem);
+  ArrayRef<Item> results = nodeContext.finish(problem);
   if (!problem.empty())
     report(node.label, what + ": " + problem, !StringRef(problem).contains("not supported"));
   if (nodeContext.failed())
@@ -82,27 +82,28 @@ void GraphImporter::addNode(ImportState &state, const FlatNode &node, GraphScope
 }
 
 /// Imports a graph that is an attribute of a node, at the builder's place. Values of its outputs; nothing after a problem.
-std::optional<SmallVector<Value>> GraphImporter::addGraph(ImportState &state, const FlatGraph &graph, GraphScope &outer,
-                                                          ArrayRef<Value> inputs, StringRef label) {
+std::optional<SmallVector<Item>> GraphImporter::addGraph(ImportState &state, const FlatGraph &graph, GraphScope &outer,
+                                                         ArrayRef<Item> inputs, StringRef label) {
   size_t before = problems.size();
   GraphScope scope{&outer, state.builder.getInsertionBlock(), {}, {}, {}, {}};
   for (auto [input, value] : llvm::zip_equal(graph.proto->input(), inputs))
     scope.values[input.name()] = value;
   addNodes(state, graph, scope);
-  SmallVector<Value> outputs;
+  SmallVector<Item> outputs;
   for (const ValueInfoProto &output : graph.proto->output()) {
     outputs.push_back(valueOf(state, scope, output.name()));
     if (!outputs.back() && problems.size() == before && !isPoisoned(scope, output.name()))
       report(label, "nothing defines output '" + output.name() + "' of '" + graph.attribute + "'");
   }
-  return problems.size() == before && !llvm::is_contained(outputs, Value()) ? std::optional(outputs) : std::nullopt;
+  bool isWhole = llvm::all_of(outputs, [](const Item &item) { return static_cast<bool>(item); });
+  return problems.size() == before && isWhole ? std::optional(outputs) : std::nullopt;
 }
 
 bool GraphImporter::isPoisoned(const GraphScope &scope, const std::string &name) {
   return scope.poisoned.contains(name) || (scope.outer && isPoisoned(*scope.outer, name));
 }
 
-Value GraphImporter::valueOf(ImportState &state, GraphScope &scope, const std::string &name) {
+Item GraphImporter::valueOf(ImportState &state, GraphScope &scope, const std::string &name) {
   if (auto known = scope.values.find(name); known != scope.values.end())
     return known->second;
   if (auto missing = scope.unproduced.find(name); missing != scope.unproduced.end() && scope.poisoned.insert(name).second) {
@@ -113,7 +114,7 @@ Value GraphImporter::valueOf(ImportState &state, GraphScope &scope, const std::s
     return {};
   if (scope.initializers.contains(name))
     return initializerOf(state, scope, name);
-  return scope.outer ? valueOf(state, *scope.outer, name) : Value();
+  return scope.outer ? valueOf(state, *scope.outer, name) : Item();
 }
 
 Value GraphImporter::initializerOf(ImportState &state, GraphScope &scope, const std::string &name) {
@@ -130,7 +131,8 @@ Value GraphImporter::initializerOf(ImportState &state, GraphScope &scope, const 
   graph::ShapeInference shapes(&context, std::nullopt, ValueRange());
   (void)constant.inferDims(shapes);
   state.shapes[constant] = shapes.results()[0];
-  return scope.values[name] = constant;
+  scope.values[name] = constant.getResult();
+  return constant;
 }
 
 } // namespace llmc

@@ -13,7 +13,7 @@ std::string operatorOf(const onnx::NodeProto &node);
 struct GraphScope {
   GraphScope *outer; // null for the model's graph
   mlir::Block *block;
-  llvm::StringMap<mlir::Value> values;
+  llvm::StringMap<Item> values;
   llvm::StringMap<const onnx::TensorProto *> initializers;
   /// Values whose node had a problem.
   llvm::StringSet<> poisoned;
@@ -34,12 +34,12 @@ public:
   /// Imports the nodes at the end of the scope's block.
   void addNodes(ImportState &state, const FlatGraph &graph, GraphScope &scope);
   /// The value of that name, of this graph or one around it; null, after a report, if a problem left it without one.
-  mlir::Value valueOf(ImportState &state, GraphScope &scope, const std::string &name);
+  Item valueOf(ImportState &state, GraphScope &scope, const std::string &name);
 
 private:
   void addNode(ImportState &state, const FlatNode &node, GraphScope &scope);
-  std::optional<llvm::SmallVector<mlir::Value>> addGraph(ImportState &state, const FlatGraph &graph, GraphScope &outer,
-                                                         llvm::ArrayRef<mlir::Value> inputs, llvm::StringRef label);
+  std::optional<llvm::SmallVector<Item>> addGraph(ImportState &state, const FlatGraph &graph, GraphScope &outer,
+                                                  llvm::ArrayRef<Item> inputs, llvm::StringRef label);
   static bool isPoisoned(const GraphScope &scope, const std::string &name);
   mlir::Value initializerOf(ImportState &state, GraphScope &scope, const std::string &name);
 

@@ -32,11 +32,11 @@ void ImportState::dropSymbols(size_t first) {
   symbols.resize(first);
 }
 
-NodeContext::NodeContext(ImportState &state, const FlatNode &node, int64_t version, ArrayRef<Value> values, ImportGraph importGraph)
+NodeContext::NodeContext(ImportState &state, const FlatNode &node, int64_t version, ArrayRef<Item> values, ImportGraph importGraph)
     : version(version), state(state), node(node), importGraph(std::move(importGraph)), proto(*node.proto),
       location(NameLoc::get(StringAttr::get(state.builder.getContext(), node.label))), inputs(values) {
-  for (Value value : inputs)
-    given.push_back(static_cast<bool>(value));
+  for (const Item &item : inputs)
+    given.push_back(static_cast<bool>(item));
   consumed.resize(inputs.size());
 }
 
@@ -159,10 +159,12 @@ const FlatGraph *NodeContext::graphAttribute(StringRef name, size_t inputs) {
   return nullptr;
 }
 
-std::optional<SmallVector<Value>> NodeContext::run(const FlatGraph &graph, ArrayRef<Value> inputs) {
-  if (failed() || llvm::is_contained(inputs, Value()))
+static bool isNull(const Item &item) { return !item; }
+
+std::optional<SmallVector<Item>> NodeContext::run(const FlatGraph &graph, ArrayRef<Item> inputs) {
+  if (failed() || llvm::any_of(inputs, isNull))
     return std::nullopt;
-  std::optional<SmallVector<Value>> outputs = importGraph(graph, inputs);
+  std::optional<SmallVector<Item>> outputs = importGraph(graph, inputs);
   isAbandoned = !outputs;
   return outputs;
 }
@@ -196,6 +198,13 @@ std::optional<InnerBlock> NodeContext::innerBlock(BuildBlock build) {
 // --- Inputs and facts ------------------------------------------------------------------------------------------------------
 
 Value NodeContext::input(size_t i) {
+  Item found = item(i);
+  if (found && !found.isTensor())
+    fail("input " + Twine(i) + " is " + found.form.describe() + ", expected a tensor");
+  return found.tensor();
+}
+
+Item NodeContext::item(size_t i) {
   if (!hasInput(i)) {
     fail("input " + Twine(i) + " is missing");
     return {};
@@ -235,12 +244,15 @@ std::optional<SmallVector<int64_t>> NodeContext::constantInput(size_t i) {
   return values;
 }
 
-bool NodeContext::isConstantInput(size_t i) const { return hasInput(i) && inputs[i] && knownIntegers(inputs[i]).has_value(); }
+bool NodeContext::isConstantInput(size_t i) const {
+  return hasInput(i) && inputs[i].tensor() && knownIntegers(inputs[i].tensor()).has_value();
+}
 
 bool NodeContext::isOpenList(size_t i) const {
-  if (!hasInput(i) || rank(inputs[i]) != 1)
+  Value value = hasInput(i) ? inputs[i].tensor() : Value();
+  if (!value || rank(value) != 1)
     return false;
-  graph::DimExpr size = dims(inputs[i])[0];
+  graph::DimExpr size = dims(value)[0];
   return size && !size.asConstant();
 }
 
@@ -257,7 +269,7 @@ Value NodeContext::numbersInput(size_t i, std::optional<int64_t> claimed) {
   Value value = listInput(i, claimed);
   if (!value)
     return {};
-  Value read = withNumbers(value);
+  Value read = withNumbers(value, {INT64_MIN, INT64_MAX});
   if (!read)
     fail("input " + Twine(i) + " has a number of elements that is not known, which is not supported");
   return read;
@@ -513,7 +525,7 @@ NamedAttribute NodeContext::named(StringRef name, graph::DimExpr value) { return
 NamedAttribute NodeContext::named(StringRef name, StringRef value) { return named(name, state.builder.getStringAttr(value)); }
 NamedAttribute NodeContext::flag(StringRef name) { return named(name, state.builder.getUnitAttr()); }
 
-ArrayRef<Value> NodeContext::finish(std::string &reason) {
+ArrayRef<Item> NodeContext::finish(std::string &reason) {
   if (isAbandoned)
     return {};
   for (const AttributeProto &attribute : proto.attribute())
@@ -522,10 +534,10 @@ ArrayRef<Value> NodeContext::finish(std::string &reason) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (given[i] && !consumed[i])
       fail("input " + Twine(i) + " is not supported");
-  if (llvm::is_contained(results, Value()))
+  if (llvm::any_of(results, isNull))
     fail("the converter gave no reason"); // a fault of ours, but never an op without its result
   reason = problem;
-  return problem.empty() ? ArrayRef<Value>(results) : ArrayRef<Value>();
+  return problem.empty() ? ArrayRef<Item>(results) : ArrayRef<Item>();
 }
 
 // --- Tensors ---------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "compiler/Import/FlatGraph.h"
+#include "compiler/Import/Item.h"
 #include "compiler/Import/OnnxProto.h"
 #include "dialects/Graph/Graph.h"
 #include "mlir/IR/Builders.h"
@@ -61,7 +62,7 @@ struct ImportState {
 
 /// Imports a graph at the builder's place: the values of its outputs, or nothing after a report.
 using ImportGraph =
-    std::function<std::optional<llvm::SmallVector<mlir::Value>>(const FlatGraph &, llvm::ArrayRef<mlir::Value> inputs)>;
+    std::function<std::optional<llvm::SmallVector<Item>>(const FlatGraph &, llvm::ArrayRef<Item> inputs)>;
 
 /// A block under construction, with the values that it gives.
 struct InnerBlock {
@@ -79,8 +80,7 @@ mlir::ElementsAttr constantOf(mlir::MLIRContext *context, const OnnxModel &model
 
 class NodeContext {
 public:
-  NodeContext(ImportState &state, const FlatNode &node, int64_t version, llvm::ArrayRef<mlir::Value> inputs,
-              ImportGraph importGraph);
+  NodeContext(ImportState &state, const FlatNode &node, int64_t version, llvm::ArrayRef<Item> inputs, ImportGraph importGraph);
 
   /// The opset version that gives the node its meaning.
   const int64_t version;
@@ -105,7 +105,7 @@ public:
   /// Null, and a problem, unless it is there and takes `inputs` inputs.
   const FlatGraph *graphAttribute(llvm::StringRef name, size_t inputs);
   /// Runs a graph here, whatever happens: the values of its outputs.
-  std::optional<llvm::SmallVector<mlir::Value>> run(const FlatGraph &graph, llvm::ArrayRef<mlir::Value> inputs);
+  std::optional<llvm::SmallVector<Item>> run(const FlatGraph &graph, llvm::ArrayRef<Item> inputs);
   /// After a `run` that gave nothing: what was reported since problem number `first` is taken back, and the first of it given, if a
   /// run that does not come there does not meet it. Else nothing, and the node has failed.
   std::optional<ImportProblem> takeBackProblem(size_t first);
@@ -116,8 +116,10 @@ public:
   // Inputs. Each call consumes the input.
   size_t numInputs() const { return inputs.size(); }
   bool hasInput(size_t i) const { return i < inputs.size() && given[i]; }
-  /// Null, and a problem, if absent.
+  /// Null, and a problem, if absent or no tensor.
   mlir::Value input(size_t i);
+  /// An input that may be no tensor. Null, and a problem, if absent.
+  Item item(size_t i);
   /// Null if absent.
   mlir::Value optionalInput(size_t i) { return hasInput(i) ? input(i) : mlir::Value(); }
   /// An integer input whose elements are known, be it at run time: as it is, or read there. Null if absent; null, and a problem, if
@@ -194,7 +196,7 @@ public:
   ImportState &shared() { return state; }
   mlir::Location loc() const { return location; }
 
-  void result(mlir::Value value) { results.push_back(value); }
+  void result(Item item) { results.push_back(std::move(item)); }
   /// Has each run fail, with `what`, unless lhs equals rhs; a problem if they differ for sure.
   void require(graph::DimExpr lhs, graph::DimExpr rhs, const llvm::Twine &what);
   /// Records the first problem.
@@ -202,7 +204,7 @@ public:
   bool failed() const { return isAbandoned || !problem.empty(); }
 
   /// The results in order, as many as the converter gave; `problem` if something was wrong or is left over.
-  llvm::ArrayRef<mlir::Value> finish(std::string &problem);
+  llvm::ArrayRef<Item> finish(std::string &problem);
 
   /// The value itself, or read at run time; null if the number of its elements is not known.
   mlir::Value withNumbers(mlir::Value value, graph::DimRange range = {INT64_MIN, INT64_MAX});
@@ -220,10 +222,10 @@ private:
   ImportGraph importGraph;
   const onnx::NodeProto &proto;
   mlir::Location location;
-  llvm::SmallVector<mlir::Value> inputs;
+  llvm::SmallVector<Item> inputs;
   llvm::SmallVector<bool> given, consumed;
   llvm::StringSet<> consumedAttributes;
-  llvm::SmallVector<mlir::Value> results;
+  llvm::SmallVector<Item> results;
   std::string problem;
   bool isAbandoned = false; // because of a problem that has been reported
 };

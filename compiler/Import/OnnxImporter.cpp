@@ -1,6 +1,7 @@
 // The model's graph -> a function: inputs, nodes, outputs.
 #include "compiler/Import/OnnxImporter.h"
 
+#include "compiler/Import/Boundary.h"
 #include "compiler/Import/Converters.h"
 #include "compiler/Import/GraphImporter.h"
 #include "compiler/Import/InputDims.h"
@@ -51,10 +52,10 @@ private:
 
   bool addInputs() {
     std::string error;
-    for (const ValueInfoProto &input : proto.input()) {
-      if (scope.initializers.contains(input.name()))
-        continue;
-      inputs.push_back(&input);
+    for (const ValueInfoProto &input : proto.input())
+      if (!scope.initializers.contains(input.name()))
+        llvm::append_range(inputs, boundaryTensors(input.name(), input.type()));
+    for (const ValueInfoProto &input : inputs) {
       elements.push_back(elementTypeOf(&context, input.type().tensor_type().elem_type()));
       if (!dims.add(input, error))
         report(input.name(), error);
@@ -68,20 +69,24 @@ private:
   void createFunction() {
     SmallVector<Type> types;
     for (auto [input, element] : llvm::zip_equal(inputs, elements))
-      types.push_back(RankedTensorType::get(graph::staticSizes(dims.dims(input->name())), element));
+      types.push_back(RankedTensorType::get(graph::staticSizes(dims.dims(input.name())), element));
     function = func::FuncOp::create(builder, locationOf(proto.name()), "main", builder.getFunctionType(types, {}));
     Block *body = function.addEntryBlock();
     for (auto [i, input] : llvm::enumerate(inputs)) {
       BlockArgument argument = body->getArgument(i);
-      const graph::Dims &sizes = dims.dims(input->name());
+      const graph::Dims &sizes = dims.dims(input.name());
       if (std::string what = whatIsWrongWith(sizes); !what.empty())
-        report(input->name(), "the input has " + what);
-      argument.setLoc(locationOf(input->name()));
-      function.setArgAttr(i, "graph.name", builder.getStringAttr(input->name()));
+        report(input.name(), "the input has " + what);
+      argument.setLoc(locationOf(input.name()));
+      function.setArgAttr(i, "graph.name", builder.getStringAttr(input.name()));
       function.setArgAttr(i, "graph.dims", graph::dimsAttr(&context, sizes));
-      scope.values[input->name()] = argument;
       argumentShapes[argument] = {sizes, std::nullopt};
     }
+    SmallVector<Value> arguments(body->getArguments());
+    ArrayRef<Value> rest(arguments);
+    for (const ValueInfoProto &input : proto.input())
+      if (!scope.initializers.contains(input.name()))
+        scope.values[input.name()] = Item::takeFrom(rest, boundaryForm(&context, input.type()));
     builder.setInsertionPointToEnd(body);
     scope.block = body;
   }
@@ -126,20 +131,13 @@ private:
 
   void addOutputs(ImportState &state) {
     SmallVector<Value> results;
+    SmallVector<std::string> names;
     for (const ValueInfoProto &output : proto.output()) {
-      Value value = importer.valueOf(state, scope, output.name());
-      if (!value) {
-        if (importer.problems.empty())
-          report(output.name(), "nothing defines this output");
-        continue;
-      }
-      results.push_back(value);
-      int32_t declared = output.type().tensor_type().elem_type();
-      Type element = cast<RankedTensorType>(value.getType()).getElementType();
-      if (declared != 0 && element != elementTypeOf(&context, declared)) {
-        std::string found;
-        llvm::raw_string_ostream(found) << element;
-        report(output.name(), "the output is declared as " + dataTypeName(declared) + ", but holds " + found);
+      Item item = importer.valueOf(state, scope, output.name());
+      if (item) {
+        addOutput(state, output, item, results, names);
+      } else if (importer.problems.empty()) {
+        report(output.name(), "nothing defines this output");
       }
     }
     if (!importer.problems.empty())
@@ -152,8 +150,32 @@ private:
       function->setAttr("graph.checks", builder.getArrayAttr(state.block->checks));
     func::ReturnOp::create(builder, locationOf(proto.name()), results);
     function.setType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(results).getTypes()));
-    for (auto [i, output] : llvm::enumerate(proto.output()))
-      function.setResultAttr(i, "graph.name", builder.getStringAttr(output.name()));
+    for (auto [i, name] : llvm::enumerate(names))
+      function.setResultAttr(i, "graph.name", builder.getStringAttr(name));
+  }
+
+  /// The tensors of which the output consists at the boundary, and their names.
+  void addOutput(ImportState &state, const ValueInfoProto &output, const Item &item, SmallVector<Value> &results,
+                 SmallVector<std::string> &names) {
+    NodeProto asNode;
+    asNode.set_name(output.name());
+    asNode.set_op_type("output");
+    asNode.add_output(output.name());
+    NodeContext node(state, FlatNode{&asNode, nullptr, output.name(), {}}, 0, {}, {});
+    Item given = atBoundary(node, item, output.type());
+    std::string problem;
+    (void)node.finish(problem);
+    if (!problem.empty())
+      return report(output.name(), problem);
+    int32_t declared = output.type().tensor_type().elem_type();
+    if (given.isTensor() && declared != 0 && given.form.element != elementTypeOf(&context, declared)) {
+      std::string found;
+      llvm::raw_string_ostream(found) << given.form.element;
+      report(output.name(), "the output is declared as " + dataTypeName(declared) + ", but holds " + found);
+    }
+    results.append(given.tensors.begin(), given.tensors.end());
+    for (const ValueInfoProto &tensor : boundaryTensors(output.name(), output.type()))
+      names.push_back(tensor.name());
   }
 
   MLIRContext &context;
@@ -162,7 +184,7 @@ private:
   const GraphProto &proto;
   OpBuilder builder;
   InputDims dims;
-  SmallVector<const ValueInfoProto *> inputs; // without those that have an initializer
+  std::vector<ValueInfoProto> inputs; // tensors of those that have no initializer
   SmallVector<Type> elements;                 // their element types
   func::FuncOp function;
   GraphImporter importer;
@@ -179,7 +201,8 @@ static SmallVector<ArrayRef<Converter>> converterFamilies() {
           normalizationConverters(), shapeConverters(),       partConverters(),   indexingConverters(),
           constantConverters(),      attentionConverters(),   lossConverters(),   quantizationConverters(),
           einsumConverters(),        signalConverters(),      imageConverters(),  resizeConverters(),
-          recurrentConverters(),     microsoftConverters(),   selectionConverters(), controlConverters()};
+          recurrentConverters(),     microsoftConverters(),   selectionConverters(), controlConverters(),
+          listConverters(),           mlConverters(),         trainingConverters()};
 }
 
 const Converter *findConverter(StringRef op, int64_t version) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace graph;
 
-void identity(NodeContext &node) { node.result(node.input(0)); }
+void identity(NodeContext &node) { node.result(node.item(0)); }
 
 /// A dropout that draws numbers is refused, by the run if only that shows it.
 void refuseTraining(NodeContext &node, Value ratio, Value training) {

@@ -37,8 +37,9 @@ def single_node_tests():
     tests = {}
     for folder in sorted(node_tests().iterdir()):
         model = onnx.load(folder / "model.onnx")
-        if len(model.graph.node) == 1 and not model.graph.node[0].domain:
-            tests.setdefault(model.graph.node[0].op_type, []).append(folder / "model.onnx")
+        node = model.graph.node[0]
+        if len(model.graph.node) == 1:
+            tests.setdefault(".".join(filter(None, (node.domain, node.op_type))), []).append(folder / "model.onnx")
     return tests
 
 

@@ -165,4 +165,11 @@ void writeFile(const std::string &path, std::span<const std::byte> bytes) {
   badData("can not write '" + path + "': " + reason);
 }
 
+Tensor anyTensor(const TensorInfo &place) {
+  std::vector<int64_t> dims;
+  for (const llmc_dim &dim : place.dims)
+    dims.push_back(dim.lo);
+  return Tensor(place.type, dims);
+}
+
 } // namespace llmc::tools

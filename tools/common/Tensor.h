@@ -2,9 +2,10 @@
 #ifndef LLMC_TOOLS_COMMON_TENSOR_H
 #define LLMC_TOOLS_COMMON_TENSOR_H
 
-#include "llmc/llmc.h"
+#include "llmc/llmc.hpp"
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ double elementAt(llmc_type type, const std::byte *data, int64_t i);
 /// Sets element `i`, rounded to the type.
 void setElement(Tensor &tensor, int64_t i, double value);
 
+/// The smallest that can be passed there.
+Tensor anyTensor(const TensorInfo &place);
+
 struct NamedTensor {
   std::string name;
   Tensor tensor;
@@ -48,8 +52,15 @@ std::vector<std::byte> formatNpy(llmc_type type, std::span<const int64_t> dims, 
 /// All arrays of an .npz file.
 std::vector<NamedTensor> parseNpz(std::span<const std::byte> bytes, const std::string &origin);
 
-/// An ONNX TensorProto.
+// ONNX's messages.
 NamedTensor parseTensorProto(std::span<const std::byte> bytes, const std::string &origin);
+/// The tensors of a SequenceProto.
+std::vector<Tensor> parseSequenceProto(std::span<const std::byte> bytes, const std::string &origin);
+/// The message that an OptionalProto holds, a TensorProto or a SequenceProto; nothing if it holds none.
+std::optional<std::span<const std::byte>> parseOptionalProto(std::span<const std::byte> bytes, const std::string &origin);
+/// One of these messages as the tensors by which an artifact takes or gives it, the first of `places`. Those of what an optional does
+/// not hold have no type.
+std::vector<NamedTensor> parseValueProto(std::span<const std::byte> bytes, const std::string &origin, std::span<const TensorInfo> places);
 std::vector<std::byte> formatTensorProto(const std::string &name, llmc_type type, std::span<const int64_t> dims,
                                          std::span<const std::byte> data);
 

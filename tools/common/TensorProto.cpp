@@ -1,11 +1,12 @@
-//===- TensorProto.cpp - ONNX tensors in files of their own -------------------------------------------------------===//
+//===- TensorProto.cpp - ONNX tensors, sequences and optionals in files of their own ------------------------------===//
 //
-// A reader of protobuf's wire format for this one message, so that the tools of the runtime need no protobuf.
+// A reader of protobuf's wire format for these messages, so that the tools of the runtime need no protobuf.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
 #include "tools/common/Tensor.h"
 #include "tools/common/Tool.h"
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -132,7 +133,74 @@ void putBytes(std::string &out, uint32_t field, std::string_view bytes) {
   out += bytes;
 }
 
+/// The messages in field 3, tensors, or 5, sequences, of a SequenceProto or OptionalProto.
+std::vector<std::span<const std::byte>> innerMessages(std::span<const std::byte> bytes, const std::string &origin) {
+  std::vector<std::span<const std::byte>> messages;
+  WireReader reader(bytes, origin);
+  while (auto value = reader.next())
+    if (value->wire == 2 && (value->field == 3 || value->field == 5))
+      messages.push_back(value->piece);
+    else if (value->wire == 2 && value->field != 1) // the name
+      badData("'" + origin + "' holds neither tensors nor sequences, which is not supported");
+  return messages;
+}
+
+/// The tensors one after the other, and their dims in rows filled up with -1.
+std::vector<NamedTensor> packed(const std::vector<Tensor> &elements, std::span<const TensorInfo> places, const std::string &origin) {
+  constexpr int64_t width = 8;
+  Tensor shapes(LLMC_TYPE_I64, {int64_t(elements.size()), width});
+  std::vector<std::byte> bytes;
+  int64_t count = 0, row = 0;
+  for (const Tensor &element : elements) {
+    if (element.type != places[0].type || element.dims.size() > size_t(width))
+      badData("'" + origin + "' holds " + describeType(element.type, element.dims) + ", which is not supported here");
+    bytes.insert(bytes.end(), element.data.begin(), element.data.end());
+    count += element.numElements();
+    int64_t dims[width] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    std::copy(element.dims.begin(), element.dims.end(), dims);
+    std::memcpy(shapes.data.data() + sizeof(dims) * row++, dims, sizeof(dims));
+  }
+  Tensor values(places[0].type, {count});
+  values.data = std::move(bytes);
+  return {{places[0].name, std::move(values)}, {places[1].name, std::move(shapes)}};
+}
+
+bool endsWith(std::span<const TensorInfo> places, size_t i, std::string_view suffix) {
+  return i < places.size() && std::string_view(places[i].name).ends_with(suffix);
+}
+
 } // namespace
+
+std::vector<Tensor> parseSequenceProto(std::span<const std::byte> bytes, const std::string &origin) {
+  std::vector<Tensor> tensors;
+  for (std::span<const std::byte> message : innerMessages(bytes, origin))
+    tensors.push_back(parseTensorProto(message, origin).tensor);
+  return tensors;
+}
+
+std::optional<std::span<const std::byte>> parseOptionalProto(std::span<const std::byte> bytes, const std::string &origin) {
+  std::vector<std::span<const std::byte>> messages = innerMessages(bytes, origin);
+  return messages.empty() ? std::nullopt : std::optional(messages[0]);
+}
+
+std::vector<NamedTensor> parseValueProto(std::span<const std::byte> bytes, const std::string &origin, std::span<const TensorInfo> places) {
+  if (endsWith(places, 0, ".values") && endsWith(places, 1, ".shapes"))
+    return packed(parseSequenceProto(bytes, origin), places, origin);
+  if (!endsWith(places, 0, ".has"))
+    return {parseTensorProto(bytes, origin)};
+  std::optional<std::span<const std::byte>> held = parseOptionalProto(bytes, origin);
+  Tensor has(LLMC_TYPE_BOOL, {});
+  has.data[0] = std::byte(held.has_value());
+  std::vector<NamedTensor> tensors = {{places[0].name, std::move(has)}};
+  std::vector<NamedTensor> inner;
+  if (held)
+    inner = parseValueProto(*held, origin, places.subspan(1));
+  else
+    inner.resize(endsWith(places, 1, ".values") ? 2 : 1);
+  for (size_t i = 0; i < inner.size(); ++i)
+    tensors.push_back({places[i + 1].name, std::move(inner[i].tensor)});
+  return tensors;
+}
 
 NamedTensor parseTensorProto(std::span<const std::byte> bytes, const std::string &origin) {
   std::vector<uint64_t> dims, numbers;
