@@ -135,6 +135,66 @@ Value softmaxOfScores(NodeContext &node, Value scores) {
   return castTo(node, y, type);
 }
 
+/// x as a graph of the node makes it.
+Value modified(NodeContext &node, StringRef attribute, Value x) {
+  const FlatGraph *graph = x && node.attribute(attribute) ? node.graphAttribute(attribute, 1) : nullptr;
+  if (!graph)
+    return x;
+  std::optional<SmallVector<Value>> results = node.run(*graph, {x});
+  if (!results)
+    return {};
+  if (results->size() != 1 || node.elementType(results->front()) != node.elementType(x) || node.rank(results->front()) != 4)
+    node.fail(attribute + " does not give a value like the one it gets");
+  for (auto [size, expected] : llvm::zip(node.dims(results->front()), node.dims(x)))
+    node.require(size, expected, attribute + " does not give a value like the one it gets");
+  return results->front();
+}
+
+/// prob_mod(softmax(score_mod(q * k^T * scale))) * v
+void flexAttention(NodeContext &node) {
+  Value q = node.input(0), k = node.input(1), v = node.input(2);
+  for (Value x : {q, k, v})
+    if (x && node.rank(x) != 4)
+      return node.fail("expects inputs of rank 4, got " + Twine(node.rank(x)));
+  std::optional<Heads> heads = headsOf(node, q, k);
+  if (!heads)
+    return;
+  Type type = node.elementType(q), precision = type.isF64() ? type : Float32Type::get(node.context());
+  if (std::optional<int64_t> given = node.intAttribute("softmax_precision"))
+    precision = elementTypeOf(node.context(), static_cast<int32_t>(*given));
+  if (!isa_and_nonnull<FloatType>(precision))
+    return node.fail("softmax_precision is no type of floats");
+  Value root = rootOfScale(node, q);
+  Value kTransposed = node.create<TransposeOp>({k}, {node.named("perm", ArrayRef<int64_t>{0, 1, 3, 2})});
+  Value scores = heads->product(node, node.create<MulOp>({q, root}), node.create<MulOp>({kTransposed, root}));
+  scores = modified(node, "score_mod", castTo(node, scores, precision));
+  Value weights = modified(node, "prob_mod", node.create<SoftmaxOp>({scores}, {node.named("axis", int64_t(3))}));
+  node.result(castTo(node, heads->product(node, weights, castTo(node, v, precision)), type));
+}
+
+/// The state is kept in float32, from the first step to the last.
+void linearAttention(NodeContext &node) {
+  Type f32 = Float32Type::get(node.context());
+  auto wide = [&](size_t i) { return castTo(node, node.optionalInput(i), f32); };
+  Value query = castTo(node, node.input(0), f32), key = castTo(node, node.input(1), f32), value = castTo(node, node.input(2), f32);
+  Type stateType = node.hasInput(3) ? node.elementType(node.input(3)) : node.elementType(node.input(0));
+  Value past = wide(3), decay = wide(4), beta = wide(5);
+  std::string rule = node.stringAttribute("update_rule", "gated_delta");
+  node.ignoreAttribute("chunk_size"); // says how a GPU may split the steps
+  bool isGated = rule == "gated" || rule == "gated_delta", isDelta = rule == "delta" || rule == "gated_delta";
+  if (!isGated && !isDelta && rule != "linear")
+    return node.fail("update_rule '" + rule + "' is not supported");
+  if ((isGated && !decay) || (isDelta && !beta))
+    return node.fail("update_rule '" + rule + "' needs an input that is missing");
+  SmallVector<NamedAttribute> attributes = {node.named("query_heads", node.intAttribute("q_num_heads", 0)),
+                                            node.named("heads", node.intAttribute("kv_num_heads", 0)),
+                                            node.named("scale", node.floatAttribute("scale", 0))};
+  SmallVector<Value> operands = node.present({query, key, value, past, isGated ? decay : Value(), isDelta ? beta : Value()}, attributes);
+  SmallVector<Value> results = node.createAll<LinearAttentionOp>(operands, attributes);
+  resultLikeInput(node, results[0]);
+  node.result(castTo(node, results[1], stateType));
+}
+
 /// softmax(softcap(q * k^T * scale) + mask) * v
 void attention(NodeContext &node) {
   Value q = node.input(0), k = node.input(1), v = node.input(2);
@@ -320,6 +380,8 @@ void multiHeadAttention(NodeContext &node) {
 }
 
 constexpr Converter table[] = {
+    {"LinearAttention", 27, newest, linearAttention},
+    {"ai.onnx.preview.FlexAttention", 1, 1, flexAttention},
     {"Attention", 23, newest, attention},
     {"RotaryEmbedding", 23, newest, rotaryEmbedding},
     {"com.microsoft.RotaryEmbedding", 1, 1, microsoftRotaryEmbedding},

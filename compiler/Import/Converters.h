@@ -70,6 +70,11 @@ mlir::Value perChannel(NodeContext &node, mlir::Value value, int64_t rank);
 
 /// A convolution with the attributes of the node. `bias` may be null.
 mlir::Value convolution(NodeContext &node, mlir::Value x, mlir::Value weight, mlir::Value bias);
+/// x in 255 steps from the least to the greatest element and 0, where the zero point is the step nearest to 0.
+struct QuantizedBytes {
+  mlir::Value bytes, scale, zeroPoint;
+};
+QuantizedBytes dynamicallyQuantized(NodeContext &node, mlir::Value x);
 /// Adds the results 1 and 2 of a layer norm over the dims from `axis` on: mean and 1 / standard deviation, in float32.
 void addStatistics(NodeContext &node, mlir::Value x, int64_t axis, double epsilon);
 

@@ -205,6 +205,14 @@ void cast(NodeContext &node) {
   node.result(castTo(node, node.input(0), type));
 }
 
+void bitCast(NodeContext &node) {
+  int64_t target = node.intAttribute("to", 0);
+  Type type = elementTypeOf(node.context(), static_cast<int32_t>(target));
+  if (!type)
+    return node.fail("a cast to " + dataTypeName(target) + " is not supported");
+  node.result(node.create<BitCastOp>({node.input(0)}, {node.named("to", TypeAttr::get(type))}));
+}
+
 void castLike(NodeContext &node) {
   ignoreFloat8Options(node);
   Value x = node.input(0), like = node.input(1);
@@ -310,6 +318,7 @@ constexpr Converter table[] = {
     {"Mean", 1, newest, mean},
     {"Where", 9, newest, where},
     {"Cast", 1, newest, cast},
+    {"BitCast", 26, newest, bitCast},
     {"CastLike", 15, newest, castLike},
     {"Clip", 1, 10, clipByAttributes},
     {"Clip", 11, newest, clipByInputs},

@@ -127,21 +127,10 @@ void dequantizeLinear(NodeContext &node) {
   node.result(node.create<MulOp>({castTo(node, difference, type), scale}));
 }
 
-/// The range of x and 0 in 255 steps, where the zero point is the step nearest to 0.
 void dynamicQuantizeLinear(NodeContext &node) {
-  Value x = node.input(0), zero = node.scalar(x, 0), steps = node.scalar(x, 255);
-  NamedAttribute all = node.named("axes", llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x))));
-  Value least = node.create<MinOp>({node.create<ReduceMinOp>({x}, all), zero});
-  Value greatest = node.create<MaxOp>({node.create<ReduceMaxOp>({x}, all), zero});
-  Value range = node.create<SubOp>({greatest, least});
-  Value isEmpty = node.create<EqualOp>({range, zero});
-  Value scale = node.create<WhereOp>({isEmpty, node.scalar(x, 1), node.create<DivOp>({range, steps})});
-  Type byte = IntegerType::get(node.context(), 8, IntegerType::Unsigned);
-  Value start = node.create<SubOp>({zero, node.create<DivOp>({least, scale})});
-  Value zeroPoint = saturated(node, start, Value(), byte);
-  node.result(saturated(node, node.create<DivOp>({x, scale}), zeroPoint, byte));
-  node.result(scale);
-  node.result(zeroPoint);
+  QuantizedBytes quantized = dynamicallyQuantized(node, node.input(0));
+  for (Value result : {quantized.bytes, quantized.scale, quantized.zeroPoint})
+    node.result(result);
 }
 
 /// The values of the rows of a matrix: one for all, or [rows], or [..., rows, 1].
@@ -243,5 +232,19 @@ constexpr Converter table[] = {
 } // namespace
 
 ArrayRef<Converter> quantizationConverters() { return table; }
+
+QuantizedBytes dynamicallyQuantized(NodeContext &node, Value x) {
+  Value zero = node.scalar(x, 0), steps = node.scalar(x, 255);
+  NamedAttribute all = node.named("axes", llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x))));
+  Value least = node.create<MinOp>({node.create<ReduceMinOp>({x}, all), zero});
+  Value greatest = node.create<MaxOp>({node.create<ReduceMaxOp>({x}, all), zero});
+  Value range = node.create<SubOp>({greatest, least});
+  Value isEmpty = node.create<EqualOp>({range, zero});
+  Value scale = node.create<WhereOp>({isEmpty, node.scalar(x, 1), node.create<DivOp>({range, steps})});
+  Type byte = IntegerType::get(node.context(), 8, IntegerType::Unsigned);
+  Value start = node.create<SubOp>({zero, node.create<DivOp>({least, scale})});
+  Value zeroPoint = saturated(node, start, Value(), byte);
+  return {saturated(node, node.create<DivOp>({x, scale}), zeroPoint, byte), scale, zeroPoint};
+}
 
 } // namespace llmc

@@ -1,4 +1,4 @@
-// RNN, GRU and LSTM.
+// RNN, GRU and LSTM, the latter also with integer weights.
 #include "compiler/Import/Converters.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -125,10 +125,55 @@ void lstm(NodeContext &node) {
   node.result(layout.fromOp(node, results[2]));
 }
 
+/// A value per direction, or per direction and row of the gates, as the latter.
+Value ofRows(NodeContext &node, Value value, ArrayRef<DimExpr> dims) {
+  if (node.rank(value) == 1)
+    value = node.create<UnsqueezeOp>({value}, {node.named("axes", ArrayRef<int64_t>{1})});
+  return node.create<BroadcastOp>({value}, {node.named("dims", dims)});
+}
+
+/// What x gives to the gates, [directions, steps, batch, gates], where it is quantized as a whole.
+Value quantizedGates(NodeContext &node, Value x, Value weight, Value scales, Value zeroPoints) {
+  Type f32 = Float32Type::get(node.context()), i32 = IntegerType::get(node.context(), 32);
+  QuantizedBytes quantized = dynamicallyQuantized(node, x);
+  auto inFront = [&](Value value, ArrayRef<int64_t> axes) { return node.create<UnsqueezeOp>({value}, {node.named("axes", axes)}); };
+  Value steps = node.create<SubOp>({castTo(node, quantized.bytes, i32), castTo(node, quantized.zeroPoint, i32)});
+  Value columns = node.create<SubOp>({castTo(node, weight, i32), inFront(zeroPoints, {1})});
+  Value products = castTo(node, node.create<MatMulOp>({steps, inFront(columns, {1})}), f32);
+  return node.create<MulOp>({products, node.create<MulOp>({quantized.scale, inFront(scales, {1, 2})})});
+}
+
+/// An LSTM with weights of bytes, [directions, inputs or hidden, 4 * hidden].
+void dynamicQuantizeLstm(NodeContext &node) {
+  Value x = node.input(0), weight = node.input(1), recurrence = node.input(2), bias = node.optionalInput(3);
+  Value initialH = node.optionalInput(5), initialC = node.optionalInput(6), peepholes = node.optionalInput(7);
+  Value weightScale = node.input(8), weightZero = node.input(9), recurrenceScale = node.input(10), recurrenceZero = node.input(11);
+  if (node.hasInput(4))
+    return node.fail("sequence_lens is not supported");
+  if (node.rank(x) != 3 || node.rank(weight) != 3 || node.rank(recurrence) != 3)
+    return node.fail("expects an input and weights of rank 3");
+  std::optional<Dims> dims = node.knownDims(recurrence, "the layer");
+  if (!dims)
+    return;
+  Value rows = permuted(node, recurrence, {0, 2, 1});
+  SmallVector<NamedAttribute> attributes = readLayer(node, {"Sigmoid", "Tanh", "Tanh"}, rows);
+  if (node.intAttribute("input_forget", 0) != 0)
+    attributes.push_back(node.flag("input_forget"));
+  Type i32 = IntegerType::get(node.context(), 32);
+  Dims gateDims = {(*dims)[0], (*dims)[2]};
+  auto perRow = [&](Value value) { return ofRows(node, value, gateDims); };
+  Value gates = quantizedGates(node, x, weight, perRow(weightScale), perRow(castTo(node, weightZero, i32)));
+  Value scales = perRow(recurrenceScale), zeros = perRow(castTo(node, recurrenceZero, i32));
+  SmallVector<Value> operands = node.present({gates, rows, scales, zeros, bias, initialH, initialC, peepholes}, attributes);
+  for (Value result : ArrayRef(node.createAll<QuantizedLstmOp>(operands, attributes)).take_front(3))
+    node.result(result);
+}
+
 constexpr Converter table[] = {
     {"RNN", 1, newest, rnn},
     {"GRU", 1, newest, gru},
     {"LSTM", 1, newest, lstm},
+    {"com.microsoft.DynamicQuantizeLSTM", 1, 1, dynamicQuantizeLstm},
 };
 
 } // namespace

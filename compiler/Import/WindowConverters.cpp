@@ -12,24 +12,43 @@ namespace {
 using namespace graph;
 
 struct Window {
-  SmallVector<int64_t> kernel, strides, dilations, pads;
+  Dims kernel;
+  SmallVector<int64_t> strides, dilations, pads;
   std::string autoPad;
   bool ceilMode = false;
+
+  /// Of a pool, whose kernel_shape says them.
+  SmallVector<int64_t> kernelSizes() const {
+    return llvm::map_to_vector(kernel, [](DimExpr size) { return *size.asConstant(); });
+  }
 };
 
 SmallVector<int64_t> orOnes(std::optional<SmallVector<int64_t>> values, size_t count) {
   return values.value_or(SmallVector<int64_t>(count, 1));
 }
 
-/// Reads the attributes that all windows have. `kernel`: sizes if they are known without kernel_shape.
-Window readWindow(NodeContext &node, ArrayRef<int64_t> kernel) {
-  Window window;
+Dims numbersOf(NodeContext &node, ArrayRef<int64_t> values) {
+  return Dims(llvm::map_range(values, [&](int64_t value) { return node.number(value); }));
+}
+
+/// The kernel's sizes: those of the weight, which kernel_shape may say too, or those of kernel_shape alone.
+Dims readKernel(NodeContext &node, std::optional<Dims> ofWeight) {
   std::optional<SmallVector<int64_t>> shape = node.intsAttribute("kernel_shape");
-  if (!shape && kernel.empty())
+  if (!shape && !ofWeight)
     node.fail("attribute 'kernel_shape' is missing");
-  else if (shape && !kernel.empty() && ArrayRef(*shape) != kernel)
+  if (!shape || !ofWeight)
+    return ofWeight.value_or(numbersOf(node, shape.value_or(SmallVector<int64_t>())));
+  if (shape->size() != ofWeight->size())
     node.fail("attribute 'kernel_shape' differs from the weight's shape");
-  window.kernel = shape.value_or(SmallVector<int64_t>(kernel));
+  for (auto [size, known] : llvm::zip(*shape, *ofWeight))
+    node.require(node.number(size), known, "attribute 'kernel_shape' differs from the weight's shape");
+  return numbersOf(node, *shape);
+}
+
+/// Reads the attributes that all windows have.
+Window readWindow(NodeContext &node, std::optional<Dims> ofWeight) {
+  Window window;
+  window.kernel = readKernel(node, ofWeight);
   size_t spatial = window.kernel.size();
   window.strides = orOnes(node.intsAttribute("strides"), spatial);
   window.autoPad = node.stringAttribute("auto_pad", "NOTSET");
@@ -52,8 +71,8 @@ bool fits(NodeContext &node, const Window &window, Value x) {
   if (window.strides.size() != spatial || window.dilations.size() != spatial || window.pads.size() != 2 * spatial)
     node.fail("strides, dilations and pads do not have one entry (pads two) for each of " + Twine(spatial) + " dims");
   auto positive = [](int64_t value) { return value > 0; };
-  if (!llvm::all_of(window.strides, positive) || !llvm::all_of(window.dilations, positive) ||
-      !llvm::all_of(window.kernel, positive))
+  auto mayBePositive = [](DimExpr size) { return size.asConstant().value_or(1) > 0; };
+  if (!llvm::all_of(window.strides, positive) || !llvm::all_of(window.dilations, positive) || !llvm::all_of(window.kernel, mayBePositive))
     node.fail("kernel sizes, strides and dilations must be positive");
   return x && !node.failed();
 }
@@ -69,7 +88,7 @@ void resolveAutoPad(NodeContext &node, Window &window, Value x) {
   bool upper = window.autoPad == "SAME_UPPER";
   SmallVector<int64_t> pads(2 * window.kernel.size(), 0);
   for (auto [i, kernel] : llvm::enumerate(window.kernel)) {
-    DimExpr size = (*dims)[i + 2], reach = node.number((kernel - 1) * window.dilations[i] + 1);
+    DimExpr size = (*dims)[i + 2], reach = (kernel - 1) * window.dilations[i] + 1;
     DimExpr total = ((size.ceilDiv(window.strides[i]) - 1) * window.strides[i] + reach - size).max(node.number(0));
     std::optional<int64_t> known = total.asConstant();
     if (!known)
@@ -90,17 +109,9 @@ SmallVector<NamedAttribute> windowAttributes(NodeContext &node, const Window &wi
 }
 
 /// The kernel's sizes in the weight; nothing, and a problem, if they are not known.
-std::optional<SmallVector<int64_t>> kernelOf(NodeContext &node, Value weight) {
-  SmallVector<int64_t> kernel;
-  Dims dims = node.dims(weight);
-  for (DimExpr dim : llvm::drop_begin(dims, std::min<size_t>(2, dims.size()))) {
-    if (!dim || !dim.asConstant()) {
-      node.fail("a weight whose kernel size is not known at compile time is not supported");
-      return std::nullopt;
-    }
-    kernel.push_back(*dim.asConstant());
-  }
-  return kernel;
+std::optional<Dims> kernelOf(NodeContext &node, Value weight) {
+  std::optional<Dims> dims = node.knownDims(weight, "a convolution");
+  return dims ? std::optional(Dims(llvm::drop_begin(*dims, std::min<size_t>(2, dims->size())))) : std::nullopt;
 }
 
 void conv(NodeContext &node) {
@@ -113,15 +124,15 @@ void causalConvWithState(NodeContext &node) {
   Value x = node.input(0), weight = node.input(1), bias = node.optionalInput(2), past = node.optionalInput(3);
   std::string activation = node.stringAttribute("activation", "none");
   std::optional<Dims> dims = node.knownDims(x, "a convolution");
-  std::optional<SmallVector<int64_t>> kernel = kernelOf(node, weight);
+  std::optional<Dims> kernel = kernelOf(node, weight);
   if (!dims || !kernel)
     return;
-  std::optional<int64_t> channels = dims->size() == 3 ? (*dims)[1].asConstant() : std::nullopt;
-  if (!channels || kernel->size() != 1)
-    return node.fail("expects [batch, channels, length] with a number of channels that is known at compile time");
+  if (dims->size() != 3 || kernel->size() != 1)
+    return node.fail("expects an input and a weight of rank 3");
+  int64_t groups = (*dims)[1].asConstant().value_or(0); // 0: as many as channels
   if (activation != "none" && activation != "silu" && activation != "swish")
     return node.fail("activation '" + activation + "' is not supported");
-  DimExpr before = node.number(kernel->front() - 1);
+  DimExpr before = kernel->front() - 1;
   if (!past)
     past = node.create<BroadcastOp>({node.scalar(x, 0)}, {node.named("dims", ArrayRef{(*dims)[0], (*dims)[1], before})});
   Value all = node.create<ConcatOp>({past, x}, {node.named("axis", int64_t(2))});
@@ -129,47 +140,17 @@ void causalConvWithState(NodeContext &node) {
   if (bias)
     operands.push_back(bias);
   Value y = node.create<ConvOp>(operands, {node.named("strides", ArrayRef<int64_t>{1}), node.named("pads", ArrayRef<int64_t>{0, 0}),
-                                           node.named("dilations", ArrayRef<int64_t>{1}), node.named("group", *channels)});
+                                           node.named("dilations", ArrayRef<int64_t>{1}), node.named("group", groups)});
   node.result(activation == "none" ? y : node.create<MulOp>({y, node.create<SigmoidOp>({y})}));
   node.result(part(node, all, 2, (*dims)[2], before));
 }
 
-/// How many more positions than `size` a transposed convolution has along spatial dim i, without pads; by default `size` is that of
-/// auto_pad SAME, input * stride. Nothing, and a problem, if that is not known.
-std::optional<int64_t> surplus(NodeContext &node, const Window &window, size_t i, DimExpr input, std::optional<int64_t> size) {
-  int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
-  if (!size)
-    return extent - window.strides[i];
-  std::optional<int64_t> known = input ? input.asConstant() : std::nullopt;
-  if (!known)
-    node.fail("output_shape for an input whose size is not known at compile time is not supported");
-  return known ? std::optional((*known - 1) * window.strides[i] + extent - *size) : std::nullopt;
-}
-
-/// Pads that lead to a given size; where none are too many already, `added` grows.
-void padForSize(NodeContext &node, Window &window, Value x, std::optional<SmallVector<int64_t>> sizes, SmallVector<int64_t> &added) {
-  size_t spatial = window.kernel.size();
-  if (sizes && sizes->size() != spatial)
-    return node.fail("output_shape has " + Twine(sizes->size()) + " entries for " + Twine(spatial) + " dims");
-  Dims dims = node.dims(x);
-  for (size_t i = 0; i < spatial; ++i) {
-    std::optional<int64_t> more = surplus(node, window, i, dims[i + 2], sizes ? std::optional((*sizes)[i]) : std::nullopt);
-    if (!more)
-      return;
-    int64_t total = *more + added[i];
-    added[i] += std::max<int64_t>(0, -total);
-    total = std::max<int64_t>(0, total);
-    window.pads[i] = window.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
-    window.pads[spatial + i] = total - window.pads[i];
-  }
-}
-
 void convTranspose(NodeContext &node) {
   Value x = node.input(0), weight = node.input(1), bias = node.optionalInput(2);
-  std::optional<SmallVector<int64_t>> kernel = kernelOf(node, weight);
+  std::optional<Dims> kernel = kernelOf(node, weight);
   if (!kernel)
     return;
-  Window window = readWindow(node, *kernel);
+  Window window = readWindow(node, kernel);
   window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
   int64_t group = node.intAttribute("group", 1);
   std::optional<SmallVector<int64_t>> sizes = node.intsAttribute("output_shape"), given = node.intsAttribute("output_padding");
@@ -178,18 +159,22 @@ void convTranspose(NodeContext &node) {
   SmallVector<int64_t> added = given.value_or(SmallVector<int64_t>(window.kernel.size(), 0));
   if (added.size() != window.kernel.size())
     return node.fail("output_padding has " + Twine(added.size()) + " entries for " + Twine(window.kernel.size()) + " dims");
-  if (sizes || StringRef(window.autoPad).starts_with("SAME"))
-    padForSize(node, window, x, sizes, added);
+  if (sizes && sizes->size() != window.kernel.size())
+    return node.fail("output_shape has " + Twine(sizes->size()) + " entries for " + Twine(window.kernel.size()) + " dims");
+  if (sizes && window.autoPad != "SAME_UPPER")
+    window.autoPad = "SAME_LOWER";
   SmallVector<Value> operands = {x, weight};
   if (bias)
     operands.push_back(bias);
-  node.result(node.create<ConvTransposeOp>(operands, {node.named("strides", window.strides), node.named("pads", window.pads),
-                                                      node.named("dilations", window.dilations), node.named("output_padding", added),
-                                                      node.named("group", group)}));
+  SmallVector<NamedAttribute> attributes = windowAttributes(node, window);
+  attributes.append({node.named("output_padding", added), node.named("group", group)});
+  if (sizes)
+    attributes.push_back(node.named("output_shape", *sizes));
+  node.result(node.create<ConvTransposeOp>(operands, attributes));
 }
 
 Window readPool(NodeContext &node, int dilationsSince, int ceilModeSince) {
-  Window window = readWindow(node, {});
+  Window window = readWindow(node, std::nullopt);
   if (node.version >= dilationsSince)
     window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
   if (node.version >= ceilModeSince)
@@ -199,7 +184,7 @@ Window readPool(NodeContext &node, int dilationsSince, int ceilModeSince) {
 
 SmallVector<NamedAttribute> poolAttributes(NodeContext &node, const Window &window) {
   SmallVector<NamedAttribute> attributes = windowAttributes(node, window);
-  attributes.push_back(node.named("kernel", window.kernel));
+  attributes.push_back(node.named("kernel", window.kernelSizes()));
   if (window.ceilMode)
     attributes.push_back(node.flag("ceil_mode"));
   return attributes;
@@ -225,7 +210,7 @@ void maxPool(NodeContext &node) {
 /// The result is as large as `output_shape` says, or as a window's input is at least.
 void maxUnpool(NodeContext &node) {
   Value x = node.input(0), indices = node.input(1);
-  Window window = readWindow(node, {});
+  Window window = readWindow(node, std::nullopt);
   if (!fits(node, window, x))
     return;
   std::optional<Dims> dims = node.knownDims(x, "unpooling"), given = node.numbersOf(listInput(node, 2, node.rank(x)));
@@ -234,7 +219,7 @@ void maxUnpool(NodeContext &node) {
   size_t spatial = window.kernel.size();
   for (size_t i = 0; i < spatial; ++i)
     (*dims)[i + 2] = ((*dims)[i + 2] - 1) * window.strides[i] + (window.kernel[i] - window.pads[i] - window.pads[spatial + i]);
-  node.result(node.create<MaxUnpoolOp>({x, indices}, {node.named("dims", given ? *given : *dims), node.named("kernel", window.kernel),
+  node.result(node.create<MaxUnpoolOp>({x, indices}, {node.named("dims", given ? *given : *dims), node.named("kernel", window.kernelSizes()),
                                                       node.named("strides", window.strides), node.named("pads", window.pads)}));
 }
 
@@ -295,7 +280,7 @@ void lpPool(NodeContext &node) {
   SmallVector<NamedAttribute> attributes = poolAttributes(node, window);
   attributes.push_back(node.flag("count_include_pad"));
   int64_t taps = 1;
-  for (int64_t size : window.kernel)
+  for (int64_t size : window.kernelSizes())
     taps *= size;
   Value mean = node.create<AveragePoolOp>({powers(node, x, p)}, attributes);
   node.result(root(node, node.create<MulOp>({mean, node.scalar(x, static_cast<double>(taps))}), p));
@@ -360,10 +345,10 @@ constexpr Converter table[] = {
 ArrayRef<Converter> windowConverters() { return table; }
 
 Value convolution(NodeContext &node, Value x, Value weight, Value bias) {
-  std::optional<SmallVector<int64_t>> kernel = kernelOf(node, weight);
+  std::optional<Dims> kernel = kernelOf(node, weight);
   if (!kernel)
     return {};
-  Window window = readWindow(node, *kernel);
+  Window window = readWindow(node, kernel);
   window.dilations = orOnes(node.intsAttribute("dilations"), window.kernel.size());
   int64_t group = node.intAttribute("group", 1);
   if (!fits(node, window, x))

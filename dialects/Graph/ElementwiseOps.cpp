@@ -98,6 +98,15 @@ LogicalResult CastOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
   return success();
 }
 
+LogicalResult BitCastOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
+  Type from = shapes.elementType(0), to = adaptor.getTo();
+  auto bits = [](Type type) { return std::max(8u, type.getIntOrFloatBitWidth()); };
+  if (bits(from) != bits(to))
+    return shapes.fail("expects an element type of " + Twine(bits(from)) + " bits, got one of " + Twine(bits(to)));
+  shapes.result(to, Dims(shapes.dims(0)));
+  return success();
+}
+
 /// Whether each value of one element type is a value of another.
 static bool holdsAll(Type to, Type from) {
   if (auto narrow = dyn_cast<FloatType>(from))

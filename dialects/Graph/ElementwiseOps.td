@@ -222,4 +222,17 @@ def Graph_CastOp : Graph_Op<"cast", [Graph_Elementwise]> {
   let hasFolder = 1;
 }
 
+def Graph_BitCastOp : Graph_Op<"bit_cast", [Graph_Elementwise]> {
+  let summary = "The same bits in another element type of the same width";
+  let description = [{
+    A bool is a byte of 0 or 1.
+    ```mlir
+    %y = graph.bit_cast %x to i32 : tensor<4xf32> -> tensor<4xi32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, TypeAttr:$to);
+  let results = (outs Graph_Tensor:$y);
+  let assemblyFormat = "$x `to` $to attr-dict `:` type($x) `->` type($y)";
+}
+
 #endif // LLMC_DIALECTS_GRAPH_ELEMENTWISEOPS_TD

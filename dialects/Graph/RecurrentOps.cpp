@@ -1,4 +1,4 @@
-// The shape rule of the recurrent layers.
+// Shape rules of recurrent layers and of attention by a state.
 #include "dialects/Graph/Graph.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -49,6 +49,16 @@ template <typename Adaptor> LogicalResult checkActivations(Adaptor adaptor, Shap
   return success();
 }
 
+/// The number of directions.
+template <typename Adaptor> FailureOr<int64_t> checkLayer(Adaptor adaptor, ShapeInference &shapes, int64_t functions) {
+  if (packedDirection(adaptor.getDirection()) < 0)
+    return shapes.fail("unknown direction '" + adaptor.getDirection() + "'");
+  int64_t directions = adaptor.getDirection() == "bidirectional" ? 2 : 1;
+  if (failed(checkActivations(adaptor, shapes, directions * functions)))
+    return failure();
+  return directions;
+}
+
 /// Checks operand `operand` against `expected`.
 LogicalResult checkDims(ShapeInference &shapes, size_t operand, const char *what, ArrayRef<DimExpr> expected) {
   if (shapes.rank(operand) != static_cast<int64_t>(expected.size()))
@@ -62,15 +72,13 @@ LogicalResult checkDims(ShapeInference &shapes, size_t operand, const char *what
 /// Appends the results y and the last states.
 template <typename Adaptor>
 LogicalResult inferLayer(Adaptor adaptor, ShapeInference &shapes, Layer layer, ArrayRef<std::pair<const char *, Value>> optionals) {
-  if (packedDirection(adaptor.getDirection()) < 0)
-    return shapes.fail("unknown direction '" + adaptor.getDirection() + "'");
-  int64_t directions = adaptor.getDirection() == "bidirectional" ? 2 : 1;
-  if (failed(checkActivations(adaptor, shapes, directions * layer.functions)))
+  FailureOr<int64_t> directions = checkLayer(adaptor, shapes, layer.functions);
+  if (failed(directions))
     return failure();
   if (shapes.rank(0) != 3 || shapes.rank(2) != 3)
     return shapes.fail("expects x and recurrence of rank 3, got " + Twine(shapes.rank(0)) + " and " + Twine(shapes.rank(2)));
   DimExpr steps = shapes.dims(0)[0], batch = shapes.dims(0)[1], inputs = shapes.dims(0)[2], hidden = shapes.dims(2)[2];
-  DimExpr ways = shapes.constant(directions);
+  DimExpr ways = shapes.constant(*directions);
   Dims state = {ways, batch, hidden};
   if (failed(checkDims(shapes, 1, "weight", {ways, hidden * layer.gates, inputs})) ||
       failed(checkDims(shapes, 2, "recurrence", {ways, hidden * layer.gates, hidden})))
@@ -120,6 +128,62 @@ LogicalResult LstmOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
                          {"peepholes", adaptor.getPeepholes()}})))
     return failure();
   shapes.result(shapes.elementType(0), shapes.results()[1].dims);
+  return success();
+}
+
+LogicalResult QuantizedLstmOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
+  FailureOr<int64_t> directions = checkLayer(adaptor, shapes, 3);
+  if (failed(directions))
+    return failure();
+  if (shapes.rank(0) != 4 || shapes.rank(1) != 3)
+    return shapes.fail("expects gates of rank 4 and recurrence of rank 3, got " + Twine(shapes.rank(0)) + " and " + Twine(shapes.rank(1)));
+  DimExpr steps = shapes.dims(0)[1], batch = shapes.dims(0)[2], hidden = shapes.dims(1)[2], ways = shapes.constant(*directions);
+  Dims state = {ways, batch, hidden};
+  std::tuple<const char *, bool, Dims> operands[] = {{"gates", true, {ways, steps, batch, hidden * 4}},
+                                                     {"recurrence", true, {ways, hidden * 4, hidden}},
+                                                     {"scales", true, {ways, hidden * 4}},
+                                                     {"zero_points", true, {ways, hidden * 4}},
+                                                     {"bias", !!adaptor.getBias(), {ways, hidden * 8}},
+                                                     {"initial_h", !!adaptor.getInitialH(), state},
+                                                     {"initial_c", !!adaptor.getInitialC(), state},
+                                                     {"peepholes", !!adaptor.getPeepholes(), {ways, hidden * 3}}};
+  size_t operand = 0;
+  for (const auto &[what, isPresent, expected] : operands)
+    if (isPresent && failed(checkDims(shapes, operand++, what, expected)))
+      return failure();
+  shapes.result(shapes.elementType(0), {steps, ways, batch, hidden});
+  shapes.result(shapes.elementType(0), state);
+  shapes.result(shapes.elementType(0), state);
+  return success();
+}
+
+LogicalResult LinearAttentionOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
+  int64_t queryHeads = adaptor.getQueryHeads(), heads = adaptor.getHeads();
+  if (heads <= 0 || queryHeads <= 0 || queryHeads % heads != 0)
+    return shapes.fail(Twine(queryHeads) + " query heads for " + Twine(heads) + " heads");
+  for (size_t operand : {0, 1, 2})
+    if (shapes.rank(operand) != 3)
+      return shapes.fail("expects query, key and value of rank 3, got " + Twine(shapes.rank(operand)));
+  DimExpr batch = shapes.dims(0)[0], steps = shapes.dims(0)[1];
+  DimExpr keys = shapes.dims(1)[2].floorDiv(heads), values = shapes.dims(2)[2].floorDiv(heads);
+  Dims state = {batch, shapes.constant(heads), keys, values};
+  if (failed(checkDims(shapes, 0, "query", {batch, steps, keys * queryHeads})) ||
+      failed(checkDims(shapes, 1, "key", {batch, steps, keys * heads})) ||
+      failed(checkDims(shapes, 2, "value", {batch, steps, values * heads})))
+    return failure();
+  size_t operand = 3;
+  if (adaptor.getPast() && failed(checkDims(shapes, operand++, "past", state)))
+    return failure();
+  // The kernel checks their last dim, of which there are two forms.
+  for (auto [what, value] : {std::pair("decay", adaptor.getDecay()), std::pair("beta", adaptor.getBeta())}) {
+    if (!value)
+      continue;
+    DimExpr any = shapes.rank(operand) == 3 ? shapes.dims(operand)[2] : DimExpr();
+    if (failed(checkDims(shapes, operand++, what, {batch, steps, any})))
+      return failure();
+  }
+  shapes.result(shapes.elementType(0), {batch, steps, values * queryHeads});
+  shapes.result(shapes.elementType(0), state);
   return success();
 }
 

@@ -108,11 +108,14 @@ LogicalResult ConvOp::inferShape(Adaptor adaptor, ShapeInference &shapes) {
   ArrayRef<DimExpr> weight = shapes.dims(1);
   DimExpr channels = last ? shapes.dims(0).back() : shapes.dims(0)[1];
   int64_t group = adaptor.getGroup();
-  if (group <= 0)
-    return shapes.fail("group " + Twine(group) + " is not positive");
-  if (failed(shapes.same(channels, weight[1] * group, "input channels and group * weight channels differ")))
+  if (group < 0)
+    return shapes.fail("group " + Twine(group) + " is negative");
+  if (failed(group ? shapes.same(channels, weight[1] * group, "input channels and group * weight channels differ")
+                   : shapes.same(weight[1], shapes.constant(1), "one group per channel, and channels of a weight")))
     return failure();
-  if (auto outputs = weight[0].asConstant(); outputs && *outputs % group)
+  if (!group && failed(shapes.same(channels, weight[0], "one group per channel: input and output channels differ")))
+    return failure();
+  if (auto outputs = weight[0].asConstant(); group && outputs && *outputs % group)
     return shapes.fail(Twine(*outputs) + " output channels do not divide into " + Twine(group) + " groups");
   if (adaptor.getBias() && failed(checkBias(shapes, weight[0])))
     return failure();
@@ -128,8 +131,12 @@ LogicalResult ConvTransposeOp::inferShape(Adaptor adaptor, ShapeInference &shape
   if (rank < 3 || rank > 5 || shapes.rank(1) != rank)
     return shapes.fail("expects input and weight of one rank from 3 to 5, got " + Twine(rank) + " and " + Twine(shapes.rank(1)));
   ArrayRef<int64_t> strides = adaptor.getStrides(), pads = adaptor.getPads(), added = adaptor.getOutputPadding();
-  if (failed(shapes.sameElementType(0, 1)) || failed(checkWindow(shapes, {strides, pads, adaptor.getDilations()}, spatial)))
+  std::optional<ArrayRef<int64_t>> sizes = adaptor.getOutputShape();
+  Window window{strides, pads, adaptor.getDilations(), false, adaptor.getAutoPad()};
+  if (failed(shapes.sameElementType(0, 1)) || failed(checkWindow(shapes, window, spatial)))
     return failure();
+  if (sizes && (!window.autoPad || static_cast<int64_t>(sizes->size()) != spatial))
+    return shapes.fail("expects auto_pad and " + Twine(spatial) + " sizes for output_shape");
   if (static_cast<int64_t>(added.size()) != spatial || llvm::any_of(added, [](int64_t value) { return value < 0; }))
     return shapes.fail("expects " + Twine(spatial) + " numbers of added elements, none negative");
   ArrayRef<DimExpr> x = shapes.dims(0), weight = shapes.dims(1);
@@ -143,7 +150,9 @@ LogicalResult ConvTransposeOp::inferShape(Adaptor adaptor, ShapeInference &shape
   Dims dims = {x[0], weight[1] * group};
   if (adaptor.getBias() && failed(checkBias(shapes, dims[1])))
     return failure();
-  for (int64_t i = 0; i < spatial; ++i) {
+  for (int64_t i = 0; window.autoPad && i < spatial; ++i)
+    dims.push_back(sizes ? shapes.constant((*sizes)[i]) : x[i + 2] * strides[i]);
+  for (int64_t i = 0; !window.autoPad && i < spatial; ++i) {
     DimExpr extent = (weight[i + 2] - 1) * adaptor.getDilations()[i] + 1;
     DimExpr size = (x[i + 2] - 1) * strides[i] + extent + (added[i] - pads[i] - pads[spatial + i]);
     if (auto known = size.asConstant(); known && *known < 0)

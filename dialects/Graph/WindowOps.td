@@ -12,6 +12,7 @@ def Graph_ConvOp : Graph_Op<"conv"> {
     row-major order, within a tap over channels ascending, one fused multiply-add each; the bias comes last.
     With `auto_pad` "same_upper" or "same_lower" `pads` are not read: the result has ceil(size / stride) positions, and what that needs
     is added half before, half after, an odd element after (upper) or before (lower). Only for sizes not known at compile time.
+    A `group` of 0 stands for one group per channel.
     ```mlir
     %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 1 : i64}
       : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
@@ -38,6 +39,8 @@ def Graph_ConvTransposeOp : Graph_Op<"conv_transpose"> {
     Input i adds tap k of the kernel, times itself, to output i * stride + k * dilation - pad. `weight` is [C, M / group, kernel...]. `pads`
     lists what is cut off before each spatial dim, then after each; `output_padding` what is added after each. Sums run over taps in
     row-major order, within a tap over channels ascending, one fused multiply-add each; the bias comes last.
+    With `auto_pad` "same_upper" or "same_lower" `pads` are not read: the result has `output_shape` positions, or size * stride, and what
+    is too much is cut off half before, half after, an odd element after (upper) or before (lower).
     ```mlir
     %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>,
                                       output_padding = array<i64: 0, 0>, group = 1 : i64}
@@ -46,13 +49,16 @@ def Graph_ConvTransposeOp : Graph_Op<"conv_transpose"> {
   }];
   let arguments = (ins Graph_FloatTensor:$x, Graph_FloatTensor:$weight, Optional<Graph_FloatTensor>:$bias,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
-                       DenseI64ArrayAttr:$output_padding, DefaultValuedAttr<I64Attr, "1">:$group);
+                       DenseI64ArrayAttr:$output_padding, DefaultValuedAttr<I64Attr, "1">:$group, OptionalAttr<StrAttr>:$auto_pad,
+                       OptionalAttr<DenseI64ArrayAttr>:$output_shape);
   let results = (outs Graph_FloatTensor:$y);
   let assemblyFormat = "$x `,` $weight (`,` $bias^)? attr-dict `:` functional-type(operands, results)";
   let packing = [{
     pack.list(getStrides());
     pack.list(getPads());
     pack.list(getDilations());
+    pack.list(getOutputPadding());
+    pack.ints.push_back(packedAutoPad(getAutoPad()));
     pack.ints.push_back(getGroup());
   }];
 }

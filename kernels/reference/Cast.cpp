@@ -1,4 +1,4 @@
-// cast and where. The dtypes of input and output decide; Convert.h states the rules.
+// cast, bit_cast and where. The dtypes of input and output decide; Convert.h states the rules.
 #include "kernels/reference/Elementwise.h"
 
 using namespace llmc::reference;
@@ -22,6 +22,19 @@ template <typename To> static int32_t castTo(const llmc_reference_args *args) {
 
 LLMC_REFERENCE_KERNEL(cast) {
   return dispatchAny(args->outputs[0].dtype, [&]<typename To>() { return castTo<To>(args); });
+}
+
+/// The bits of x in an element type of the same width; those of a bool are its byte.
+LLMC_REFERENCE_KERNEL(bit_cast) {
+  const llmc_tensor &x = args->inputs[0], &y = args->outputs[0];
+  if (sizeOf(x.dtype) != sizeOf(y.dtype))
+    return LLMC_KERNEL_UNSUPPORTED;
+  Dims shape = shapeOf(y);
+  const Dims strides[] = {stridesOf(x), stridesOf(y)};
+  return dispatchWidth(y.dtype, [&]<typename T>() {
+    forEachElement(shape, strides, [&](const int64_t *at) { dataOf<T>(y)[at[1]] = dataOf<T>(x)[at[0]]; });
+    return LLMC_KERNEL_OK;
+  });
 }
 
 /// condition ? x : y, all broadcast to the output.

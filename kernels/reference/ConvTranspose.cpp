@@ -1,6 +1,6 @@
 // conv_transpose(x, w, bias?): the transpose of a convolution over 1 to 3 spatial dims.
 //
-// ints: list strides, list pads (begins, then ends), list dilations, group
+// ints: list strides, list pads (begins, then ends), list dilations, list output padding, auto pad, group
 // x is N x C x spatial, w is C x M/group x kernel, y is N x M x spatial. Order of a sum: taps in row-major order, channels ascending
 // within a tap, one accumulator starting at 0, one fused multiply-add per step; then the bias is added.
 #include "kernels/reference/Arithmetic.h"
@@ -27,9 +27,22 @@ static void forEachSource(const Window &window, const ImageView &input, const in
           body(tap, source);
 }
 
-template <typename T> static void convolveTransposed(const llmc_reference_args *args, const Window &window, int64_t groups) {
+/// With auto pad: what is cut off so that the output has its sizes. `added`: what is behind them as it is.
+static void cutToSize(Window &window, int64_t autoPad, const Dims &added, const ImageView &input, const ImageView &output) {
+  for (int32_t i = 0; autoPad != explicitPads && i < added.rank; ++i) {
+    int32_t d = spatialDims - added.rank + i;
+    WindowDim &dim = window.dims[d];
+    int64_t surplus = (input.size[d] - 1) * dim.stride + dim.extent() + added[i] - output.size[d];
+    surplus = surplus < 0 ? 0 : surplus;
+    dim.padBegin = autoPad == sameUpper ? surplus / 2 : surplus - surplus / 2;
+  }
+}
+
+template <typename T>
+static void convolveTransposed(const llmc_reference_args *args, Window window, const Dims &added, int64_t autoPad, int64_t groups) {
   const llmc_tensor &x = args->inputs[0], &w = args->inputs[1], &y = args->outputs[0];
   ImageView input(x, false), weights(w, false), output(y, false);
+  cutToSize(window, autoPad, added, input, output);
   const T *from = dataOf<T>(x), *weight = dataOf<T>(w);
   const T *bias = isPresent(args, 2) ? dataOf<T>(args->inputs[2]) : nullptr;
   int64_t biasStride = bias ? stridesOf(args->inputs[2])[0] : 0;
@@ -51,14 +64,14 @@ template <typename T> static void convolveTransposed(const llmc_reference_args *
 
 LLMC_REFERENCE_KERNEL(conv_transpose) {
   IntReader ints(args);
-  Dims strides = ints.list(), pads = ints.list(), dilations = ints.list();
-  int64_t groups = ints.integer();
+  Dims strides = ints.list(), pads = ints.list(), dilations = ints.list(), added = ints.list();
+  int64_t autoPad = ints.integer(), groups = ints.integer();
   Dims weights = shapeOf(args->inputs[1]), kernel{weights.rank - 2};
   for (int32_t d = 0; d < kernel.rank; ++d)
     kernel[d] = weights[d + 2];
   Window window = makeWindow(kernel, strides, pads, dilations);
   return dispatchFloat(args->outputs[0].dtype, [&]<typename T>() {
-    convolveTransposed<T>(args, window, groups);
+    convolveTransposed<T>(args, window, added, autoPad, groups);
     return LLMC_KERNEL_OK;
   });
 }

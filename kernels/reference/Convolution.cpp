@@ -1,6 +1,6 @@
 // conv(x, w, bias?): 1 to 3 spatial dims, groups, strides, dilations, pads.
 //
-// ints: list strides, list pads (begins, then ends), list dilations, auto pad, group, channels last
+// ints: list strides, list pads (begins, then ends), list dilations, auto pad, group (0: as many as channels), channels last
 // x and y are N x C x spatial, or N x spatial x C with channels last; w is always M x C/group x kernel.
 // Order of a sum: taps in row-major order, channels ascending within a tap, one accumulator starting at 0, one fused
 // multiply-add per step; then the bias is added. Small floats accumulate in float and round once.
@@ -14,6 +14,7 @@ static void convolve(const llmc_reference_args *args, Window window, int64_t aut
   const llmc_tensor &x = args->inputs[0], &w = args->inputs[1], &y = args->outputs[0];
   ImageView input(x, channelsLast), weights(w, false), output(y, channelsLast);
   applyAutoPad(window, autoPad, input);
+  groups = groups ? groups : input.channels;
   const T *from = dataOf<T>(x), *weight = dataOf<T>(w);
   const T *bias = isPresent(args, 2) ? dataOf<T>(args->inputs[2]) : nullptr;
   int64_t biasStride = bias ? stridesOf(args->inputs[2])[0] : 0;

@@ -12,7 +12,10 @@ namespace llmc {
 #include "passes/Graph/Passes.h.inc"
 namespace {
 
-/// op(x) -> transpose(op(transpose(x)) channels_last) for images: two spatial dims and a static number of channels
+bool hasStaticKernel(graph::ConvOp op) { return op.getWeight().getType().hasStaticShape(); }
+template <typename Pool> bool hasStaticKernel(Pool) { return true; }
+
+/// op(x) -> transpose(op(transpose(x)) channels_last) for images: two spatial dims, a static kernel and number of channels
 template <typename Op> struct WindowToChannelsLast final : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -22,6 +25,8 @@ template <typename Op> struct WindowToChannelsLast final : OpRewritePattern<Op> 
       return rewriter.notifyMatchFailure(op, "has its channels last");
     if (type.getRank() != 4 || input.isDynamicDim(1) || type.isDynamicDim(1))
       return rewriter.notifyMatchFailure(op, "not an image with a static number of channels");
+    if (!hasStaticKernel(op))
+      return rewriter.notifyMatchFailure(op, "the sizes of the kernel are known at run time only");
     SmallVector<int64_t> toLast = toChannelsLast(4);
     Value x = graph::TransposeOp::create(rewriter, op.getLoc(), permuted(input, toLast), op.getX(), toLast);
     auto moved = cast<Op>(rewriter.clone(*op.getOperation()));

@@ -22,7 +22,8 @@ StringRef reasonToStay(graph::ConvTransposeOp op, const ShapeAnalysis &analysis)
     return "it is not over images with a static number of channels";
   if (weight.getShape().drop_front(2) != op.getStrides() || !areAll(op.getDilations(), 1))
     return "its windows overlap, or leave gaps";
-  if (!areAll(op.getPads(), 0) || !areAll(op.getOutputPadding(), 0) || op.getGroup() != 1)
+  bool mayCut = op.getAutoPad() ? op.getOutputShape().has_value() : !areAll(op.getPads(), 0);
+  if (mayCut || !areAll(op.getOutputPadding(), 0) || op.getGroup() != 1)
     return "it cuts off or adds elements, or has groups";
   return {};
 }

@@ -150,6 +150,16 @@ TEST(ReferenceKernel, where) {
   expectKernel("where", {boolean({2}, {0, 1}), boolean({2}, {0, 0}), boolean({2}, {1, 1})}, boolean({2}, {1, 0}));
 }
 
+TEST(ReferenceKernel, bit_cast) {
+  expectKernel("bit_cast", {f32({2, 2}, {1, -0.0, inf, 0})}, i32({2, 2}, {0x3f800000, INT32_MIN, 0x7f800000, 0}));
+  expectKernel("bit_cast", {exact({2}, {0x4000000000000000, INT64_MIN})}, f64({2}, {2, -0.0}));
+  expectKernel("bit_cast", {make<Half>({2}, {1, -2})}, make<uint16_t>({2}, {0x3c00, 0xc000}));
+  expectKernel("bit_cast", {make<int8_t>({}, {-1})}, make<uint8_t>({}, {255}));
+  expectKernel("bit_cast", {boolean({3}, {1, 0, 1})}, make<uint8_t>({3}, {1, 0, 1}));
+  std::vector<Tensor> results = {f64({1}, {0})};
+  EXPECT_EQ(call("bit_cast", {f32({1}, {1})}, results, {}, {}), LLMC_KERNEL_UNSUPPORTED);
+}
+
 TEST(ReferenceKernel, cast) {
   // Float to integer truncates, saturates and maps NaN to 0.
   expectKernel("cast", {f32({6}, {300, NaN, inf, -inf, 50.9, -50.9})}, make<int8_t>({6}, {127, 0, 127, -128, 50, -50}));

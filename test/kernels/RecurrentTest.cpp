@@ -6,7 +6,7 @@ using namespace llmc::test;
 
 namespace {
 
-// As kernels/reference/Recurrent.cpp numbers them.
+// As kernels/reference/Recurrent.h numbers them.
 enum Function { relu, tanh_, sigmoid, affine, leakyRelu, thresholdedRelu, scaledTanh, hardSigmoid, elu, softsign, softplus };
 enum Direction { forward, reverse, both };
 
@@ -111,4 +111,56 @@ TEST(ReferenceKernel, lstm) {
   // Two steps: h of the first goes into the second.
   expectKernels("lstm", {f32({2, 1, 1}, {1, 1}), weights, f32({1, 4, 1}, {0, 0, 0, 1})},
                 {f32({2, 1, 1, 1}, {6, 21}), state(21), state(10.5)}, plain, floats);
+}
+
+TEST(ReferenceKernel, quantized_lstm) {
+  Ints plain = {forward, 0, 3, affine, affine, affine, 0};
+  Floats floats = {0, 1, 1, 1, 0, 0, 0};
+  // The first step from h = 0; h = 255 in 255 steps of 1 goes into the cell's gate of the second, times (5 - 1) * 0.5.
+  Tensor gates = f32({1, 2, 1, 4}, {1, 85, 0.5, 3, 1, 85, 0.5, 3}), scales = f32({1, 4}, {1, 1, 1, 0.5}), zeros = i32({1, 4}, {0, 0, 0, 1});
+  auto state = [](double value) { return f32({1, 1, 1}, {value}); };
+  expectKernels("quantized_lstm", {gates, make<int8_t>({1, 4, 1}, {0, 0, 0, 5}), scales, zeros},
+                {f32({2, 1, 1, 1}, {255, 43732.5}), state(43732.5), state(514.5)}, plain, floats);
+  expectKernels("quantized_lstm", {gates, make<uint8_t>({1, 4, 1}, {0, 0, 0, 5}), scales, zeros, f32({1, 8}, {0, 0, 0, 4, 0, 0, 0, -4})},
+                {f32({2, 1, 1, 1}, {255, 43732.5}), state(43732.5), state(514.5)}, plain, floats);
+  // Reverse walks begin at the end.
+  expectKernels("quantized_lstm", {gates, make<int8_t>({1, 4, 1}, {0, 0, 0, 5}), scales, zeros},
+                {f32({2, 1, 1, 1}, {43732.5, 255}), state(43732.5), state(514.5)}, {reverse, 0, 3, affine, affine, affine, 0}, floats);
+  // The steps are those of all sequences, and reach to zero: 0.6 is one of them. Then c = f * c + h.
+  Tensor pair = f32({1, 1, 2, 4}, {1, 1, 1, 0, 1, 1, 1, 0}), ones = f32({1, 4}, {1, 1, 1, 1}), none = i32({1, 4}, {0, 0, 0, 0});
+  auto states = [](double first, double second) { return f32({1, 2, 1}, {first, second}); };
+  auto expectPair = [&](const Tensor &h, const Tensor &c, double first, double second) {
+    expectKernels("quantized_lstm", {pair, make<int8_t>({1, 4, 1}, {0, 0, 0, 1}), ones, none, absent, h, c},
+                  {f32({1, 1, 2, 1}, {first, second}), states(first, second), states(first, second)}, plain, floats);
+  };
+  expectPair(states(255, 0.6), absent, 255, 1);
+  expectPair(states(-100, 155), states(1, 2), -99, 157);
+  // An element that is no number makes the scale none, and so all gates with a product.
+  std::vector<Tensor> results = {f32({1, 1, 2, 1}, {0, 0}), states(0, 0), states(0, 0)};
+  ASSERT_EQ(call("quantized_lstm", {pair, make<int8_t>({1, 4, 1}, {0, 0, 0, 1}), ones, none, absent, states(NaN, 1)}, results, plain, floats),
+            LLMC_KERNEL_OK);
+  EXPECT_TRUE(std::isnan(results[0].at<float>(1)));
+}
+
+TEST(ReferenceKernel, linear_attention) {
+  Tensor q = f32({1, 2, 1}, {2, 3}), k = f32({1, 2, 1}, {1, 1}), v = f32({1, 2, 2}, {1, 10, 2, 20});
+  auto expectAttention = [&](const std::vector<Tensor> &inputs, const Floats &y, const Floats &state) {
+    expectKernels("linear_attention", inputs, {f32({1, 2, 2}, y), f32({1, 1, 1, 2}, state)}, {1, 1}, {1});
+  };
+  expectAttention({q, k, v}, {2, 20, 9, 90}, {3, 30});
+  expectAttention({q, k, v, f32({1, 1, 1, 2}, {5, 50})}, {12, 120, 24, 240}, {8, 80});
+  // The second step forgets the first.
+  expectAttention({q, k, v, absent, f32({1, 2, 1}, {0, -inf})}, {2, 20, 6, 60}, {2, 20});
+  // Half of what the state does not give yet is added.
+  expectAttention({q, k, v, absent, absent, f32({1, 2, 1}, {0.5, 0.5})}, {1, 10, 3.75, 37.5}, {1.25, 12.5});
+  // Two heads of queries read one state of four keys, of which decay forgets the last; the scale is a half.
+  Floats queries = {1, 1, 1, 1, 2, 0, 0, 0}, keys = {1, 2, 3, 4};
+  expectKernels("linear_attention",
+                {f32({1, 1, 8}, queries), f32({1, 1, 4}, keys), f32({1, 1, 1}, {10}), f32({1, 1, 4, 1}, {1, 1, 1, 1}), f32({1, 1, 4}, {0, 0, 0, -inf})},
+                {f32({1, 1, 2}, {51.5, 11}), f32({1, 1, 4, 1}, {11, 21, 31, 40})}, {2, 1}, {0});
+  llmc_error error{};
+  std::vector<Tensor> results = {f32({1, 2, 2}, {0, 0, 0, 0}), f32({1, 1, 1, 2}, {0, 0})};
+  EXPECT_EQ(call("linear_attention", {q, k, v, absent, f32({1, 2, 3}, {0, 0, 0, 0, 0, 0})}, results, {1, 1}, {1}, &error), LLMC_KERNEL_BAD_SHAPE);
+  EXPECT_EQ(error.operand, 4);
+  EXPECT_EQ(error.value, 3);
 }

@@ -1,5 +1,6 @@
-"""Byte-level BPE, as GPT-2 defined it, with the tokens and merges of a GGUF file."""
+"""Text to tokens: byte-level BPE, as GPT-2 defined it, with the tokens and merges of a GGUF file; WordPiece, as BERT did."""
 import re
+import unicodedata
 
 
 def byte_letters():
@@ -38,3 +39,28 @@ class ByteLevelTokenizer:
 
     def decode(self, ids):
         return bytes(self.bytes[letter] for number in ids for letter in self.tokens[number]).decode(errors="replace")
+
+
+class WordPieceTokenizer:
+    """Of uncased models: words and punctuation without accents, each as the longest pieces that the vocabulary has, from the left."""
+
+    words = re.compile(r"\w+|[^\w\s]")
+
+    def __init__(self, vocabulary):
+        self.ids = {token: number for number, token in enumerate(vocabulary)}
+
+    def encode(self, text):
+        plain = "".join(c for c in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(c) != "Mn")
+        pieces = [piece for word in self.words.findall(plain) for piece in self.split(word)]
+        return [self.ids[piece] for piece in ("[CLS]", *pieces, "[SEP]")]
+
+    def split(self, word):
+        pieces = []
+        while word:
+            prefix = "##" if pieces else ""
+            size = next((n for n in range(len(word), 0, -1) if prefix + word[:n] in self.ids), 0)
+            if not size:
+                return ["[UNK]"]
+            pieces.append(prefix + word[:size])
+            word = word[size:]
+        return pieces

@@ -27,7 +27,7 @@ const char *formOf(Operation *op) {
   return TypeSwitch<Operation *, const char *>(op)
       .Case<graph::ConvOp, graph::MaxPoolOp, graph::AveragePoolOp>([](auto op) {
         return op.getChannelsLast() ? "only f32 with static weights has generated code"
-                                    : "it is not over images (rank 4) with a static number of channels";
+                                    : "it is not over images (rank 4) with a static kernel and number of channels";
       })
       .Case([](graph::MatMulOp) { return "a batch dim is broadcast, an operand is a vector, or elements are not f32"; })
       .Case([](graph::SoftmaxOp op) { return alongInnerDim(op.getAxis(), op.getX()); })

@@ -373,3 +373,42 @@ func.func @matrix_that_is_not_square(%x: tensor<5x3x4xf32>) {
   %y, %e = graph.det %x : tensor<5x3x4xf32> -> tensor<5xf32>, tensor<5x3x4xf64>
   return
 }
+
+// -----
+
+func.func @bits_of_two_widths(%x: tensor<4xf32>) -> tensor<4xi16> {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expects an element type of 32 bits, got one of 16}}
+  %y = graph.bit_cast %x to i16 : tensor<4xf32> -> tensor<4xi16>
+  return %y : tensor<4xi16>
+}
+
+// -----
+
+func.func @heads_not_shared(%q: tensor<1x5x9xf32>, %k: tensor<1x5x6xf32>, %v: tensor<1x5x6xf32>) -> tensor<1x5x9xf32> {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{3 query heads for 2 heads}}
+  %y, %state = graph.linear_attention %q, %k, %v {query_heads = 3 : i64, heads = 2 : i64, scale = 0.0 : f64}
+    : (tensor<1x5x9xf32>, tensor<1x5x6xf32>, tensor<1x5x6xf32>) -> (tensor<1x5x9xf32>, tensor<1x2x3x3xf32>)
+  return %y : tensor<1x5x9xf32>
+}
+
+// -----
+
+func.func @group_per_channel_of_two(%x: tensor<1x4x8xf32>, %w: tensor<4x2x3xf32>) -> tensor<1x4x6xf32> {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{one group per channel, and channels of a weight: 2 and 1}}
+  %y = graph.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, group = 0 : i64}
+    : (tensor<1x4x8xf32>, tensor<4x2x3xf32>) -> tensor<1x4x6xf32>
+  return %y : tensor<1x4x6xf32>
+}
+
+// -----
+
+func.func @output_shape_without_auto_pad(%x: tensor<1x1x4xf32>, %w: tensor<1x1x2xf32>) -> tensor<1x1x5xf32> {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expects auto_pad and 1 sizes for output_shape}}
+  %y = graph.conv_transpose %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_padding = array<i64: 0>,
+                                    output_shape = array<i64: 5>} : (tensor<1x1x4xf32>, tensor<1x1x2xf32>) -> tensor<1x1x5xf32>
+  return %y : tensor<1x1x5xf32>
+}

@@ -102,4 +102,11 @@ def cast(g):
 RULES = {op: partial(unary, **options) for op, options in UNARY.items()}
 RULES |= {op: binary for op in "Add Sub Mul And Or Xor BitwiseAnd BitwiseOr BitwiseXor Equal Less Greater LessOrEqual GreaterOrEqual".split()}
 RULES |= {op: variadic for op in "Max Min Sum Mean".split()}
-RULES |= {"Div": partial(binary, divides=True), "Mod": mod, "Pow": power, "BitShift": shift, "Where": where, "PRelu": prelu, "Clip": clip, "Cast": cast}
+def bit_cast(g):
+    """To a type of the same width."""
+    dtype = g.dtype()
+    like = [t for t in values.NUMBERS if np.dtype(t).itemsize == np.dtype(dtype).itemsize]
+    return Node([g.arg(dtype, g.shape())], {"to": helper.np_dtype_to_tensor_dtype(np.dtype(g.pick(like)))})
+
+
+RULES |= {"Div": partial(binary, divides=True), "Mod": mod, "Pow": power, "BitShift": shift, "Where": where, "PRelu": prelu, "Clip": clip, "Cast": cast, "BitCast": bit_cast}

@@ -27,6 +27,9 @@ def conv(g):
     inputs = [data, g.arg(dtype, weights, SOME)] + ([g.arg(dtype, (group * out,), SOME)] if g.flag() else [])
     if g.op == "ConvTranspose" and g.flag(3) and attributes.get("strides"):
         attributes["output_padding"] = [min(1, stride - 1) for stride in attributes["strides"]]
+    if g.op == "ConvTranspose" and g.flag(4) and "pads" not in attributes:
+        steps, reach = attributes.get("strides") or [1] * dims, [(size - 1) * (attributes.get("dilations") or [1] * dims)[i] for i, size in enumerate(kernel)]
+        attributes["output_shape"] = [max(1, (size - 1) * steps[i] + reach[i] + g.pick((1, 0, 2))) for i, size in enumerate(sizes)]
     if g.flag() and g.op == "Conv":
         del attributes["kernel_shape"]
     return Node(inputs, attributes | {"group": group})
