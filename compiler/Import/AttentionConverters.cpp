@@ -140,14 +140,17 @@ Value modified(NodeContext &node, StringRef attribute, Value x) {
   const FlatGraph *graph = x && node.attribute(attribute) ? node.graphAttribute(attribute, 1) : nullptr;
   if (!graph)
     return x;
-  std::optional<SmallVector<Value>> results = node.run(*graph, {x});
+  std::optional<SmallVector<Item>> results = node.run(*graph, {x});
   if (!results)
     return {};
-  if (results->size() != 1 || node.elementType(results->front()) != node.elementType(x) || node.rank(results->front()) != 4)
+  Value result = results->size() == 1 ? results->front().tensor() : Value();
+  if (!result || node.elementType(result) != node.elementType(x) || node.rank(result) != 4) {
     node.fail(attribute + " does not give a value like the one it gets");
-  for (auto [size, expected] : llvm::zip(node.dims(results->front()), node.dims(x)))
+    return {};
+  }
+  for (auto [size, expected] : llvm::zip(node.dims(result), node.dims(x)))
     node.require(size, expected, attribute + " does not give a value like the one it gets");
-  return results->front();
+  return result;
 }
 
 /// prob_mod(softmax(score_mod(q * k^T * scale))) * v
