@@ -15,7 +15,8 @@ Form boundaryForm(MLIRContext *context, const TypeProto &type) {
     return {Kind::Optional, Type(), std::nullopt, {boundaryForm(context, type.optional_type().elem_type())}};
   bool isList = type.has_sequence_type();
   const TypeProto::Tensor &tensor = isList ? type.sequence_type().elem_type().tensor_type() : type.tensor_type();
-  Form form{isList ? Kind::Packed : Kind::Tensor, elementTypeOf(context, tensor.elem_type()), std::nullopt, {}};
+  bool isText = !isList && tensor.elem_type() == TensorProto::STRING;
+  Form form{isList ? Kind::Packed : isText ? Kind::Strings : Kind::Tensor, elementTypeOf(context, tensor.elem_type()), std::nullopt, {}};
   if (tensor.has_shape())
     form.rank = tensor.shape().dim_size();
   return form;
@@ -43,12 +44,17 @@ std::vector<ValueInfoProto> boundaryTensors(const std::string &name, const TypeP
   ValueInfoProto value;
   value.set_name(name);
   *value.mutable_type() = type;
-  return {value};
+  if (type.tensor_type().elem_type() != TensorProto::STRING)
+    return {value};
+  value.set_name(name + ".ends");
+  value.mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::INT64);
+  return {tensor(name + ".bytes", TensorProto::UINT8, {0}), value};
 }
 
 Item atBoundary(NodeContext &node, const Item &item, const TypeProto &type) {
   Item given = type.has_optional_type() ? item : held(node, item);
-  if (given.isTensor() && (type.has_tensor_type() || !type.value_case()))
+  bool isText = type.tensor_type().elem_type() == TensorProto::STRING, isList = type.has_sequence_type() || type.has_optional_type();
+  if (given.isTensor() && !isText && !isList)
     return given;
   if (!type.value_case())
     node.fail("the type of an output that is " + given.form.describe() + " must be declared");

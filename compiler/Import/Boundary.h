@@ -1,5 +1,5 @@
 // How the inputs and outputs of a model are passed that are no tensors: a sequence `x` as the tensors `x.values` and `x.shapes` (see
-// Item.h), an optional one as `x.has`, and what it holds.
+// Item.h), an optional one as `x.has`, and what it holds; strings as `x.bytes` and `x.ends`.
 #pragma once
 
 #include "compiler/Import/Item.h"

@@ -1,5 +1,6 @@
 // Operators that make tensors out of nothing but constants.
 #include "compiler/Import/Converters.h"
+#include "compiler/Import/Strings.h"
 
 using namespace mlir;
 
@@ -16,8 +17,14 @@ void constant(NodeContext &node) {
   Builder builder(node.context());
   auto typeOf = [&](size_t size, Type element) { return RankedTensorType::get({static_cast<int64_t>(size)}, element); };
   StringRef name = value->name();
-  if (name == "value")
+  if (name == "value" && value->t().data_type() == onnx::TensorProto::STRING)
+    node.result(constantStrings(node, value->t()));
+  else if (name == "value")
     node.result(node.constant(value->t()));
+  else if (name == "value_string")
+    node.result(constantStrings(node, {value->s()}, {}));
+  else if (name == "value_strings")
+    node.result(constantStrings(node, SmallVector<std::string>(value->strings().begin(), value->strings().end()), {value->strings_size()}));
   else if (name == "value_float")
     node.result(node.scalar(builder.getF32Type(), value->f()));
   else if (name == "value_int")

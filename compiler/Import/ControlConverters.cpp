@@ -286,11 +286,12 @@ std::optional<SmallVector<Value>> bodyResults(NodeContext &node, LoopValues &val
   return values.settled ? std::optional(results) : std::nullopt;
 }
 
-/// A list that the body changes has any length, so that the first attempt need not be in vain; and the rank that the body says.
+/// An empty list gets the rank that the body says, before it is known what the body puts into it. A rank of 0 is often but a shape that
+/// was left out.
 Form formInLoop(NodeContext &node, const Item &init, const onnx::TypeProto &declared) {
   Form form = init.form;
   const onnx::TypeProto &element = declared.sequence_type().elem_type();
-  if (form.kind == Form::Kind::List && form.parts.empty() && element.tensor_type().has_shape())
+  if (form.kind == Form::Kind::List && form.parts.empty() && element.tensor_type().shape().dim_size() > 0)
     form = {Form::Kind::Packed, form.element, element.tensor_type().shape().dim_size(), {}};
   return form;
 }

@@ -38,6 +38,7 @@ llvm::ArrayRef<Converter> selectionConverters();
 llvm::ArrayRef<Converter> controlConverters();
 llvm::ArrayRef<Converter> listConverters();
 llvm::ArrayRef<Converter> mlConverters();
+llvm::ArrayRef<Converter> stringConverters();
 llvm::ArrayRef<Converter> trainingConverters();
 
 /// Null if there is none.

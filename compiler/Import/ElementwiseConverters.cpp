@@ -1,5 +1,6 @@
 // Element-wise operators. Before opset 7 binary ones had their own broadcasting; attributes became inputs with opset 11.
 #include "compiler/Import/Converters.h"
+#include "compiler/Import/Strings.h"
 
 using namespace mlir;
 
@@ -250,6 +251,12 @@ void clipByInputs(NodeContext &node) {
   clamp(node, node.input(0), node.optionalInput(1), node.optionalInput(2));
 }
 
+void equal(NodeContext &node) {
+  if (node.hasInput(0) && node.item(0).form.kind == Form::Kind::Strings)
+    return equalStrings(node);
+  binary<EqualOp>(node);
+}
+
 constexpr Converter table[] = {
     {"Abs", 1, newest, unary<AbsOp>},
     {"Neg", 1, newest, unary<NegOp>},
@@ -299,7 +306,7 @@ constexpr Converter table[] = {
     {"Div", 1, newest, binary<DivOp>},
     {"Pow", 1, newest, binary<PowOp>},
     {"Mod", 10, newest, mod},
-    {"Equal", 1, newest, binary<EqualOp>},
+    {"Equal", 1, newest, equal},
     {"Less", 1, newest, binary<LessOp>},
     {"LessOrEqual", 12, newest, binary<LessEqualOp>},
     {"Greater", 1, newest, binary<GreaterOp>},

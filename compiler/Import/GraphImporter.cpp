@@ -2,6 +2,7 @@
 #include "compiler/Import/GraphImporter.h"
 
 #include "compiler/Import/Converters.h"
+#include "compiler/Import/Strings.h"
 
 using namespace mlir;
 
@@ -61,15 +62,31 @@ void GraphImporter::addNode(ImportState &state, const FlatNode &node, GraphScope
     if (!input.empty() && !inputs.back())
       return poisonOutputs();
   }
-  NodeContext nodeContext(state, node, version->second, inputs, [&](const FlatGraph &graph, ArrayRef<Item> values) {
-    return addGraph(state, graph, scope, values, node.label);
-  });
-  converter->convert(nodeContext);
-  std::string problem;
-  ArrayRef<Item> results = nodeContext.finish(problem);
-  if (!problem.empty())
-    report(node.label, what + ": " + problem, !StringRef(problem).contains("not supported"));
-  if (nodeContext.failed())
+  auto contextFor = [&](ArrayRef<Item> values) {
+    return NodeContext(state, node, version->second, values, [&](const FlatGraph &graph, ArrayRef<Item> captured) {
+      return addGraph(state, graph, scope, captured, node.label);
+    });
+  };
+  bool hasFailed = false;
+  auto finish = [&](NodeContext &nodeContext) {
+    std::string problem;
+    SmallVector<Item> results(nodeContext.finish(problem));
+    if (!problem.empty() && !hasFailed)
+      report(node.label, what + ": " + problem, !StringRef(problem).contains("not supported"));
+    hasFailed |= nodeContext.failed();
+    return results;
+  };
+  auto convert = [&](ArrayRef<Item> values) {
+    NodeContext nodeContext = contextFor(values);
+    converter->convert(nodeContext);
+    return finish(nodeContext);
+  };
+  NodeContext mover = contextFor(inputs);
+  std::optional<SmallVector<Item>> moved = moveStrings(mover, name, inputs, convert);
+  if (mover.failed())
+    finish(mover);
+  SmallVector<Item> results = moved ? std::move(*moved) : convert(inputs);
+  if (hasFailed)
     return poisonOutputs();
   for (auto [i, output] : llvm::enumerate(node.proto->output())) {
     if (output.empty())
@@ -112,8 +129,10 @@ Item GraphImporter::valueOf(ImportState &state, GraphScope &scope, const std::st
   }
   if (scope.poisoned.contains(name))
     return {};
-  if (scope.initializers.contains(name))
-    return initializerOf(state, scope, name);
+  if (auto initializer = scope.initializers.find(name); initializer != scope.initializers.end()) {
+    bool isText = initializer->second->data_type() == TensorProto::STRING;
+    return isText ? stringsOf(state, scope, *initializer->second) : Item(initializerOf(state, scope, name));
+  }
   return scope.outer ? valueOf(state, *scope.outer, name) : Item();
 }
 
@@ -133,6 +152,21 @@ Value GraphImporter::initializerOf(ImportState &state, GraphScope &scope, const 
   state.shapes[constant] = shapes.results()[0];
   scope.values[name] = constant.getResult();
   return constant;
+}
+
+Item GraphImporter::stringsOf(ImportState &state, GraphScope &scope, const TensorProto &tensor) {
+  OpBuilder::InsertionGuard guard(state.builder);
+  state.builder.setInsertionPointToEnd(scope.block);
+  NodeProto asNode;
+  NodeContext node(state, FlatNode{&asNode, nullptr, tensor.name(), {}}, 0, {}, {});
+  Item strings = constantStrings(node, tensor);
+  std::string problem;
+  (void)node.finish(problem);
+  if (problem.empty())
+    return scope.values[tensor.name()] = strings;
+  report(tensor.name(), problem);
+  scope.poisoned.insert(tensor.name());
+  return {};
 }
 
 } // namespace llmc

@@ -41,6 +41,7 @@ private:
   std::optional<llvm::SmallVector<Item>> addGraph(ImportState &state, const FlatGraph &graph, GraphScope &outer,
                                                   llvm::ArrayRef<Item> inputs, llvm::StringRef label);
   static bool isPoisoned(const GraphScope &scope, const std::string &name);
+  Item stringsOf(ImportState &state, GraphScope &scope, const onnx::TensorProto &tensor);
   mlir::Value initializerOf(ImportState &state, GraphScope &scope, const std::string &name);
 
   mlir::MLIRContext &context;

@@ -10,15 +10,23 @@ namespace llmc {
 using namespace graph;
 using Kind = Form::Kind;
 
+/// Without those of its parts.
+static size_t numOwnTensors(Kind kind) { return kind == Kind::List ? 0 : kind == Kind::Packed || kind == Kind::Strings ? 2 : 1; }
+
 size_t Form::numTensors() const {
-  size_t count = kind == Kind::List ? 0 : kind == Kind::Packed ? 2 : 1;
+  size_t count = numOwnTensors(kind);
   for (const Form &part : parts)
     count += part.numTensors();
   return count;
 }
 
 StringRef Form::describe() const {
-  return kind == Kind::Tensor ? "a tensor" : kind == Kind::Optional ? "an optional" : "a sequence";
+  switch (kind) {
+  case Kind::Tensor: return "a tensor";
+  case Kind::Strings: return "a tensor of strings";
+  case Kind::Optional: return "an optional";
+  default: return "a sequence";
+  }
 }
 
 Item::Item(Value tensor) : tensors({tensor}) {
@@ -30,10 +38,12 @@ Item::Item(Value tensor) : tensors({tensor}) {
 }
 
 Item Item::takeFrom(ArrayRef<Value> &tensors, const Form &form) {
-  Item item(form, SmallVector<Value, 2>(tensors.take_front(form.kind == Kind::Packed ? 2 : form.kind == Kind::List ? 0 : 1)));
+  Item item(form, SmallVector<Value, 2>(tensors.take_front(numOwnTensors(form.kind))));
   tensors = tensors.drop_front(item.tensors.size());
   if (form.kind == Kind::Tensor)
     return Item(item.tensors[0]); // its rank may be another one by now
+  if (form.kind == Kind::Strings)
+    item.form.rank = cast<RankedTensorType>(item.tensors[1].getType()).getRank();
   for (Form &part : item.form.parts) {
     Item inner = takeFrom(tensors, part);
     part = inner.form;
@@ -120,6 +130,8 @@ Item placeholder(NodeContext &node, const Form &form) {
                            : emptyTensor(node, form.element, SmallVector<int64_t>(*form.rank, 0));
   }
   Item item(form, {});
+  if (form.kind == Kind::Strings)
+    node.fail("an optional tensor of strings is not supported");
   if (form.kind == Kind::Packed)
     item.tensors = {emptyTensor(node, form.element, {0}),
                     emptyTensor(node, IntegerType::get(node.context(), 64), {0, packedRank})};
@@ -162,6 +174,8 @@ Item packed(NodeContext &node, const Item &list) {
   SmallVector<Value> values = {result.tensors[0]}, shapes = {result.tensors[1]};
   for (size_t i = 0; i < list.form.parts.size() && !node.failed(); ++i) {
     Value x = list.part(i).tensor();
+    if (!x)
+      node.fail("a sequence of strings whose length only the run shows is not supported");
     if (!node.knownDims(x, "a sequence"))
       return list;
     values.push_back(node.create<ReshapeOp>({x, node.indices({-1})}));

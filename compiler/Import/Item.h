@@ -16,13 +16,14 @@ class NodeContext;
 struct Form {
   enum class Kind {
     Tensor,
-    List,    // its elements
-    Packed,  // values: T[?], shapes: i64[?, packedRank]
-    Optional // bool, and what it holds, if it may hold something
+    List,     // its elements
+    Packed,   // values: T[?], shapes: i64[?, packedRank]
+    Optional, // bool, and what it holds, if it may hold something
+    Strings   // a tensor of strings: bytes: ui8[?], ends: i64[...], where each ends in them
   };
   Kind kind = Kind::Tensor;
   mlir::Type element;          // of a tensor, or of the tensors of a list
-  std::optional<int64_t> rank; // of a tensor; of a packed list: of its tensors, if all have the same one
+  std::optional<int64_t> rank; // of a tensor, or of strings; of a packed list: of its tensors, if all have the same one
   std::vector<Form> parts;     // of a list: its elements. Of an optional: what it holds
 
   bool isList() const { return kind == Kind::List || kind == Kind::Packed; }

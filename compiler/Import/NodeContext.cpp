@@ -200,7 +200,8 @@ std::optional<InnerBlock> NodeContext::innerBlock(BuildBlock build) {
 Value NodeContext::input(size_t i) {
   Item found = item(i);
   if (found && !found.isTensor())
-    fail("input " + Twine(i) + " is " + found.form.describe() + ", expected a tensor");
+    fail("input " + Twine(i) + " is " + found.form.describe() +
+         (found.form.kind == Form::Kind::Strings ? ", which is not supported" : ", expected a tensor"));
   return found.tensor();
 }
 

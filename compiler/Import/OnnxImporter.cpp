@@ -202,7 +202,8 @@ static SmallVector<ArrayRef<Converter>> converterFamilies() {
           constantConverters(),      attentionConverters(),   lossConverters(),   quantizationConverters(),
           einsumConverters(),        signalConverters(),      imageConverters(),  resizeConverters(),
           recurrentConverters(),     microsoftConverters(),   selectionConverters(), controlConverters(),
-          listConverters(),           mlConverters(),         trainingConverters()};
+          listConverters(),           mlConverters(),         trainingConverters(),
+          stringConverters()};
 }
 
 const Converter *findConverter(StringRef op, int64_t version) {

@@ -27,6 +27,7 @@ enum Field {
   kDataType = 2,
   kFloats = 4,
   kInt32s = 5,
+  kStrings = 6,
   kInt64s = 7,
   kName = 8,
   kRaw = 9,
@@ -133,6 +134,28 @@ void putBytes(std::string &out, uint32_t field, std::string_view bytes) {
   out += bytes;
 }
 
+/// A TensorProto of strings: their bytes one after the other, and where each ends.
+std::vector<NamedTensor> strings(std::span<const std::byte> bytes, std::span<const TensorInfo> places, const std::string &origin) {
+  std::vector<uint64_t> dims;
+  std::vector<std::byte> all;
+  std::vector<int64_t> ends;
+  WireReader reader(bytes, origin);
+  while (auto value = reader.next()) {
+    if (value->field == kDims)
+      collect(*value, 0, origin, dims);
+    if (value->field != kStrings)
+      continue;
+    all.insert(all.end(), value->piece.begin(), value->piece.end());
+    ends.push_back(int64_t(all.size()));
+  }
+  Tensor text(LLMC_TYPE_U8, {int64_t(all.size())}), at(LLMC_TYPE_I64, {dims.begin(), dims.end()});
+  if (at.numElements() != int64_t(ends.size()))
+    badData("'" + origin + "' has " + std::to_string(ends.size()) + " strings for " + describeType(at.type, at.dims));
+  text.data = std::move(all);
+  std::memcpy(at.data.data(), ends.data(), ends.size() * sizeof(int64_t));
+  return {{places[0].name, std::move(text)}, {places[1].name, std::move(at)}};
+}
+
 /// The messages in field 3, tensors, or 5, sequences, of a SequenceProto or OptionalProto.
 std::vector<std::span<const std::byte>> innerMessages(std::span<const std::byte> bytes, const std::string &origin) {
   std::vector<std::span<const std::byte>> messages;
@@ -186,6 +209,8 @@ std::optional<std::span<const std::byte>> parseOptionalProto(std::span<const std
 std::vector<NamedTensor> parseValueProto(std::span<const std::byte> bytes, const std::string &origin, std::span<const TensorInfo> places) {
   if (endsWith(places, 0, ".values") && endsWith(places, 1, ".shapes"))
     return packed(parseSequenceProto(bytes, origin), places, origin);
+  if (endsWith(places, 0, ".bytes") && endsWith(places, 1, ".ends"))
+    return strings(bytes, places, origin);
   if (!endsWith(places, 0, ".has"))
     return {parseTensorProto(bytes, origin)};
   std::optional<std::span<const std::byte>> held = parseOptionalProto(bytes, origin);
