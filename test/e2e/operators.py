@@ -13,6 +13,8 @@ import onnx
 
 from checks import ROOT, Checks, run_tool
 
+from node_tests import FLOORS
+
 sys.path.insert(0, str(ROOT / "tools/models"))
 from get import node_tests  # noqa: E402
 
@@ -24,12 +26,28 @@ What `llmc` does with each operator of ONNX's default domain, and with those of 
 `test/e2e/operators.py --update` from `llmc --list-operators` and from what the compiler reports for the node tests of ONNX: do not edit
 it by hand.
 
+## ONNX's own node tests
+
+Of the 1,765 node tests of onnx 1.22.0 pass, with what was given, with every dim of every input open, and with constant inputs. What llmc does not
+pass it refuses, with the operator and the reason, but for ten tests that draw random numbers: no answer is wrong. `test/e2e/node_tests.py` counts again. The
+peers were measured in the same way, each test with the tolerance of its type; those with *wrong* answers gave them without an error.
+
+| | as given | dims open | constant inputs | wrong, as given |
+|---|---|---|---|---|
+| llmc | {static} | {symbolic} | {constant} | 0 |
+| ONNX Runtime 1.32 | 1681 | 1647 | 1677 | 21 |
+| OpenVINO | 1428 | 1177 | 1417 | 55 |
+| IREE | 1034 | 815 | | 24 |
+| TVM | 739 | | | 115 |
+
+## Each operator
+
 *Code* says whether kernels are generated; where they are not, the scalar reference kernel of the op computes, which is right and slow.
 "Folded" ops are gone before run time: they are shapes, constants or views. `llmc --remarks-filter=codegen` says the same of a model.
 
 | operator | opset versions | code | reference kernel where |
 |---|---|---|---|
-"""
+""".format(**FLOORS)
 
 
 def single_node_tests():
