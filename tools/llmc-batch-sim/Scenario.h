@@ -1,0 +1,36 @@
+//===- Scenario.h - What to simulate
+//--------------------------------------------------------------------------------===//
+#ifndef LLMC_TOOLS_LLMC_BATCH_SIM_SCENARIO_H
+#define LLMC_TOOLS_LLMC_BATCH_SIM_SCENARIO_H
+
+#include "runtime/batch/BatchConfig.h"
+#include "tools/llmc-batch-sim/Arrivals.h"
+#include "tools/llmc-batch-sim/CostTable.h"
+
+namespace llmc::sim {
+
+/// How run times scatter around the table. All keep the mean.
+enum class Jitter { None, LogNormal, Exponential };
+
+struct ModelLoad {
+  ArrivalSpec arrivals;
+  CostTable cost;
+  Jitter jitter = Jitter::None;
+  double sigma = 0.1;             // of the log-normal
+  uint32_t maxRowsPerRequest = 1; // uniform from 1, where no trace says
+  uint32_t classes = 1;           // requests are spread evenly
+};
+
+struct Scenario {
+  batch::BatcherConfig config;  // of all models and instances
+  std::vector<ModelLoad> loads; // one per model
+  std::string policy = "ours";
+  batch::TimeNs slo = 0;      // of answers; 0: none
+  bool deadlines = false;     // requests bring the SLO as their deadline
+  uint64_t requests = 100000; // of each model
+  uint64_t seed = 1;
+};
+
+} // namespace llmc::sim
+
+#endif // LLMC_TOOLS_LLMC_BATCH_SIM_SCENARIO_H

@@ -1,0 +1,162 @@
+//===- Simulation.cpp - Plays a scenario under a virtual clock ----------------------------------------------------===//
+
+#include "tools/llmc-batch-sim/Simulation.h"
+#include "tools/llmc-batch-sim/EventQueue.h"
+#include "tools/llmc-batch-sim/Policy.h"
+#include <cmath>
+
+namespace llmc::sim {
+
+using namespace llmc::batch;
+
+namespace {
+
+class Simulation final : public Listener {
+public:
+  explicit Simulation(const Scenario &scenario)
+      : scenario(scenario), policy(makePolicy(scenario.policy, scenario.config)), random(scenario.seed * 7919 + 1) {
+    for (size_t model = 0; model < scenario.loads.size(); ++model) {
+      const ArrivalSpec &spec = scenario.loads[model].arrivals;
+      left.push_back(scenario.requests);
+      sources.push_back(spec.kind == ArrivalKind::Closed ? nullptr : makeSource(spec, scenario.seed * 1000003 + model));
+      for (uint32_t i = 0, n = sources.back() ? 1 : spec.clients; i < n; ++i)
+        scheduleNext(uint32_t(model));
+    }
+  }
+
+  Report play() {
+    while (true) {
+      now = std::min(events.nextTime(), policy->nextWakeup());
+      if (now >= kNever)
+        return report();
+      while (events.nextTime() == now) {
+        Event event = events.pop().payload;
+        if (event.isArrival)
+          arrive(event);
+        else
+          policy->complete(now, event.index);
+      }
+      policy->step(now, *this);
+    }
+  }
+
+private:
+  struct Event {
+    bool isArrival;
+    uint32_t index; // the model, or the run
+    uint32_t rows;
+  };
+  struct Request {
+    TimeNs time;
+    uint32_t model;
+  };
+
+  /// The next request of an open source, or of one client.
+  void scheduleNext(uint32_t model) {
+    if (left[model] == 0)
+      return;
+    --left[model];
+    const ModelLoad &load = scenario.loads[model];
+    ArrivalSource::Arrival arrival = {now, 1};
+    if (sources[model])
+      arrival = sources[model]->next();
+    else if (load.arrivals.thinkMs > 0)
+      arrival.time += TimeNs(load.arrivals.thinkMs * 1e6 * random.exponentialTime());
+    if (load.maxRowsPerRequest > 1 && load.arrivals.kind != ArrivalKind::Trace)
+      arrival.rows = 1 + uint32_t(random.below(load.maxRowsPerRequest));
+    if (arrival.time < kNever)
+      events.push(arrival.time, EventKind::Arrive, {true, model, arrival.rows});
+  }
+
+  void arrive(const Event &event) {
+    Arrival arrival;
+    arrival.id = requests.size();
+    arrival.model = event.index;
+    arrival.rows = event.rows;
+    uint32_t classes = scenario.loads[event.index].classes;
+    arrival.priority = classes > 1 ? 1 + uint32_t(random.below(classes)) : 1;
+    if (scenario.deadlines && scenario.slo > 0)
+      arrival.deadline = now + scenario.slo;
+    requests.push_back({now, event.index});
+    policy->arrive(now, arrival);
+    if (sources[event.index])
+      scheduleNext(event.index);
+  }
+
+  void started(uint32_t run, uint32_t instance, uint32_t model, uint32_t rows, uint32_t executed) override {
+    const ModelLoad &load = scenario.loads[model];
+    double time = double(load.cost.at(executed));
+    if (load.jitter == Jitter::Exponential)
+      time *= random.exponentialTime();
+    else if (load.jitter == Jitter::LogNormal)
+      time *= exponential(load.sigma * random.normal() - load.sigma * load.sigma / 2);
+    TimeNs duration = std::max<TimeNs>(1, TimeNs(time + 0.5));
+    events.push(now + duration, EventKind::Complete, {false, run, 0});
+    ++result.runs;
+    result.rows += rows;
+    result.executedRows += executed;
+    busy += duration;
+    note(now);
+    note(uint64_t(instance) << 32 | rows);
+    note(executed);
+  }
+
+  void finished(uint64_t id, Outcome outcome, Reason reason) override {
+    const Request &request = requests[id];
+    note(now);
+    note(id << 8 | unsigned(reason));
+    if (outcome == Outcome::Done) {
+      latencies.push_back(now - request.time);
+      result.withinSlo += scenario.slo == 0 || latencies.back() <= scenario.slo;
+      lastAnswer = now;
+    } else {
+      ++result.reasons[unsigned(reason)];
+    }
+    if (!sources[request.model])
+      scheduleNext(request.model);
+  }
+
+  void note(uint64_t value) { result.hash = (result.hash ^ value) * 0x9e3779b97f4a7c15 + (result.hash >> 29); }
+
+  Report report() {
+    std::sort(latencies.begin(), latencies.end());
+    auto percentile = [&](double part) {
+      size_t rank = size_t(std::ceil(part * double(latencies.size())));
+      return latencies.empty() ? 0.0 : double(latencies[std::max<size_t>(rank, 1) - 1]) * 1e-6;
+    };
+    double sum = 0;
+    for (TimeNs latency : latencies)
+      sum += double(latency) * 1e-6;
+    result.requests = requests.size();
+    result.done = latencies.size();
+    result.seconds = double(lastAnswer) * 1e-9;
+    result.meanMs = latencies.empty() ? 0 : sum / double(latencies.size());
+    result.p50Ms = percentile(0.5);
+    result.p90Ms = percentile(0.9);
+    result.p99Ms = percentile(0.99);
+    result.p999Ms = percentile(0.999);
+    result.maxMs = percentile(1);
+    size_t slots = 0;
+    for (const DeviceConfig &device : scenario.config.devices)
+      slots += device.slots;
+    result.busy = lastAnswer ? double(busy) / double(lastAnswer) / double(slots) : 0;
+    return result;
+  }
+
+  const Scenario &scenario;
+  std::unique_ptr<Policy> policy;
+  Random random;                                       // of all but the arrivals of open sources
+  std::vector<std::unique_ptr<ArrivalSource>> sources; // per model; none for a closed loop
+  std::vector<uint64_t> left;
+  EventQueue<Event> events;
+  std::vector<Request> requests; // by id
+  std::vector<TimeNs> latencies;
+  TimeNs now = 0, busy = 0, lastAnswer = 0;
+  Report result;
+};
+
+} // namespace
+
+Report simulate(const Scenario &scenario) { return Simulation(scenario).play(); }
+
+} // namespace llmc::sim
