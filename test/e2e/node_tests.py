@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # What passes today, of 1,765 (ten of them are random). A commit may raise these, none may lower them.
-FLOORS = {"static": 1550, "symbolic": 1480, "constant": 1553}
+FLOORS = {"static": 1573, "symbolic": 1503, "constant": 1576}
 
 
 def run_mode(folder, mode):
