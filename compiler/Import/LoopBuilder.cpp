@@ -167,8 +167,9 @@ bool LoopBuilder::settle(const InnerBlock &body) {
       settled = false;
       continue;
     }
+    Dims dims = bodyDims(k); // before dims of it get classes that this body does not have
     for (auto [d, size] : llvm::enumerate(node.dims(next[k]))) {
-      DimExpr before = bodyDims(k)[d], start = node.dims(inits[k])[d];
+      DimExpr before = dims[d], start = node.dims(inits[k])[d];
       if (!size || !start)
         node.fail("dim " + Twine(d) + " of carried value " + Twine(k) + " depends on data, which is not supported");
       if (changing[k][d] >= 0 || before == size || node.failed())

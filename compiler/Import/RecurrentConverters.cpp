@@ -165,7 +165,8 @@ void dynamicQuantizeLstm(NodeContext &node) {
   Value gates = quantizedGates(node, x, weight, perRow(weightScale), perRow(castTo(node, weightZero, i32)));
   Value scales = perRow(recurrenceScale), zeros = perRow(castTo(node, recurrenceZero, i32));
   SmallVector<Value> operands = node.present({gates, rows, scales, zeros, bias, initialH, initialC, peepholes}, attributes);
-  for (Value result : ArrayRef(node.createAll<QuantizedLstmOp>(operands, attributes)).take_front(3))
+  SmallVector<Value> results = node.createAll<QuantizedLstmOp>(operands, attributes);
+  for (Value result : ArrayRef(results).take_front(3))
     node.result(result);
 }
 

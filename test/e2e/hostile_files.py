@@ -8,7 +8,6 @@
 """
 import argparse
 import os
-import random
 import re
 import subprocess
 import sys
@@ -76,7 +75,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=10000)
     parser.add_argument("--seconds", type=int)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1, 1 << 31))
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=TARGETS)
     arguments = parser.parse_args()
     checks = Checks()

@@ -24,8 +24,10 @@ def has_gaps(case):
 
 # (operators, whether it holds of a case, why)
 KNOWN = [
-    ("Mish Softplus Softsign Gelu Celu Selu HardSwish MeanVarianceNormalization LpNormalization GroupNormalization", has_type(np.float16),
+    ("Mish Softplus Softsign Gelu Celu Selu HardSwish MeanVarianceNormalization LpNormalization GroupNormalization LRN", has_type(np.float16),
      "runs as several operators, each of which rounds to half precision"),
+    ("Sign", has_type(np.float16), "says 0 of what is no number"),
+    ("ReduceMin ReduceMax", has_type(np.float16), "passes over what is no number"),
     ("ReduceMean", is_empty, "says 0 of no elements, where a quotient by their number is NaN"),
     ("MatMulInteger", is_empty, "leaves sums of no products unset"),
     ("Shrink", has_type(np.float64), "compares in single precision"),
