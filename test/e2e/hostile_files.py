@@ -3,7 +3,7 @@
 
     hostile_files.py [--runs N] [--seconds S] [--seed N] [--only import|plan]
         --runs     inputs for each target (default 10,000), or, with --seconds, as many as there is time for
-        --seed     default: a new one, which is printed
+        --seed     default: 1
     What was found stays in build/fuzz; build/debug/test/fuzz-TARGET FILE tries one again. LLMC_DEBUG_BIN: the folder of another debug build.
 """
 import argparse
