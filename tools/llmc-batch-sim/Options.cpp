@@ -36,6 +36,12 @@ void Options::addTo(CLI::App &app) {
   app.add_option("--classes", classes, "Priority classes, of which requests have any")
       ->check(CLI::Range(1u, kMaxClasses))
       ->capture_default_str();
+  const CLI::Range percent(0.0, 100.0);
+  app.add_option("--poison-percent", poison, "Of requests, with which a run fails")->check(percent);
+  app.add_option("--fail-percent", fail, "Of runs that fail for no reason")->check(percent);
+  app.add_option("--cancel-percent", cancel, "Of requests that are cancelled, some time (--cancel-after-ms) after they came")
+      ->check(percent);
+  app.add_option("--cancel-after-ms", cancelAfterMs, "On average")->check(CLI::Range(0.0, 1e9))->capture_default_str();
   app.add_option("--requests", requests, "How many")->check(CLI::Range(1, 100000000))->capture_default_str();
   app.add_option("--seed", seed, "Of all chance")->capture_default_str();
 
@@ -99,7 +105,8 @@ static void addModel(Scenario &scenario, const std::string &name, const ModelLoa
   model.name = name;
   model.variants = load.cost.rows;
   model.buckets = {BucketConfig{load.cost.cost, 0}};
-  model.breaker.minRequests = 0; // nothing fails here
+  if (load.poisonShare == 0 && load.failShare == 0)
+    model.breaker.minRequests = 0;
   scenario.config.models.push_back(model);
   scenario.loads.push_back(load);
 }
@@ -135,6 +142,12 @@ Scenario Options::scenario() const {
   load.sigma = sigma;
   load.maxRowsPerRequest = rowsPerRequest;
   load.classes = classes;
+  load.poisonShare = poison / 100;
+  load.failShare = fail / 100;
+  load.cancelShare = cancel / 100;
+  load.cancelAfterMs = cancelAfterMs;
+  if (policy != "ours" && poison + fail + cancel > 0)
+    tools::badCommand("only the policy 'ours' knows failures and cancels");
   addModel(scenario, "model 1", load);
   ModelConfig &model = scenario.config.models[0];
   model.maxRows = maxRows;

@@ -20,21 +20,34 @@ public:
     for (uint32_t id = 0; id < config.instances.size(); ++id)
       core->instanceUp(0, id);
   }
-  void arrive(TimeNs now, const Arrival &arrival) override { core->arrive(now, arrival); }
-  void complete(TimeNs now, uint32_t run) override { core->complete(now, run, {}); }
+  void arrive(TimeNs now, const Arrival &arrival) override {
+    handles.resize(std::max<size_t>(handles.size(), arrival.id + 1));
+    handles[arrival.id] = core->arrive(now, arrival);
+  }
+  void complete(TimeNs now, uint32_t run, BatchFault fault) override { core->complete(now, run, {.fault = fault}); }
+  void cancel(TimeNs now, uint64_t id) override { core->cancel(now, handles[id]); }
   void step(TimeNs now, Listener &listener) override {
     for (const Action &action : core->step(now)) {
       if (action.kind == ActionKind::Finish)
         listener.finished(action.id, action.outcome, action.reason);
       else if (action.kind == ActionKind::Start)
-        listener.started(action.batch, action.instance, core->batch(action.batch).model, core->batch(action.batch).rows,
-                         action.rows);
+        start(action, listener);
     }
   }
   TimeNs nextWakeup() const override { return core->nextWakeup(); }
 
 private:
+  void start(const Action &action, Listener &listener) {
+    const Batch &batch = core->batch(action.batch);
+    members.clear();
+    for (uint32_t i = batch.first; i != kNone; i = core->request(i).nextInBatch)
+      members.push_back(core->request(i).id);
+    listener.started({action.batch, action.instance, batch.model, batch.rows, action.rows, members});
+  }
+
   std::unique_ptr<BatcherCore> core;
+  std::vector<RequestHandle> handles; // by id
+  std::vector<uint64_t> members;
 };
 
 /// One queue in the order of arrival; a policy says how many of it run together.
@@ -48,11 +61,12 @@ public:
     rows += arrival.rows;
     arrived(queue.back());
   }
-  void complete(TimeNs now, uint32_t instance) final {
+  void complete(TimeNs now, uint32_t instance, BatchFault) final {
     completed(now - runs[instance].started);
     ended.insert(ended.end(), runs[instance].ids.begin(), runs[instance].ids.end());
     runs[instance].ids.clear();
   }
+  void cancel(TimeNs, uint64_t) final {}
   void step(TimeNs now, Listener &listener) final {
     for (uint64_t id : ended)
       listener.finished(id, Outcome::Done, Reason::None);
@@ -107,7 +121,7 @@ private:
       queue.pop_front();
     }
     rows -= taken;
-    listener.started(instance, instance, 0, taken, executedRows({model, model.variants, cap}, taken));
+    listener.started({instance, instance, 0, taken, executedRows({model, model.variants, cap}, taken), run.ids});
   }
 
   std::vector<Run> runs; // per instance

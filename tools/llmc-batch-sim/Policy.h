@@ -16,8 +16,13 @@ namespace llmc::sim {
 class Listener {
 public:
   virtual ~Listener() = default;
-  /// `run` comes back with its completion. `rows` were asked for, `executed` run.
-  virtual void started(uint32_t run, uint32_t instance, uint32_t model, uint32_t rows, uint32_t executed) = 0;
+  struct Run {
+    uint32_t id; // comes back with the completion
+    uint32_t instance, model;
+    uint32_t rows, executed; // that were asked for, and with padding
+    std::span<const uint64_t> requests;
+  };
+  virtual void started(const Run &run) = 0;
   virtual void finished(uint64_t id, batch::Outcome outcome, batch::Reason reason) = 0;
 };
 
@@ -25,13 +30,14 @@ class Policy {
 public:
   virtual ~Policy() = default;
   virtual void arrive(batch::TimeNs now, const batch::Arrival &arrival) = 0;
-  virtual void complete(batch::TimeNs now, uint32_t run) = 0;
+  virtual void complete(batch::TimeNs now, uint32_t run, batch::BatchFault fault) = 0;
+  virtual void cancel(batch::TimeNs now, uint64_t id) = 0;
   virtual void step(batch::TimeNs now, Listener &listener) = 0;
   virtual batch::TimeNs nextWakeup() const = 0;
 };
 
 /// Names: ours none fixed triton tf aimd. All but `ours` take the first model alone, its delay, variants, sizes and
-/// SLO; they have neither classes nor deadlines. An unknown name is an error.
+/// SLO; they have neither classes nor deadlines, and with them nothing fails or is cancelled. An unknown name is an error.
 std::unique_ptr<Policy> makePolicy(const std::string &name, const batch::BatcherConfig &config);
 inline constexpr const char *kPolicyNames[] = {"ours", "none", "fixed", "triton", "tf", "aimd"};
 

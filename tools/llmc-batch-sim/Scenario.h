@@ -19,6 +19,10 @@ struct ModelLoad {
   double sigma = 0.1;             // of the log-normal
   uint32_t maxRowsPerRequest = 1; // uniform from 1, where no trace says
   uint32_t classes = 1;           // requests are spread evenly
+  double poisonShare = 0;         // of requests, with which a run fails
+  double failShare = 0;           // of runs that fail for no reason
+  double cancelShare = 0;         // of requests that are cancelled, ...
+  double cancelAfterMs = 10;      // ... on average so long after their arrival
 };
 
 struct Scenario {

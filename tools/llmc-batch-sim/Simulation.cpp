@@ -31,10 +31,12 @@ public:
         return report();
       while (events.nextTime() == now) {
         Event event = events.pop().payload;
-        if (event.isArrival)
+        if (event.kind == EventKind::Arrive)
           arrive(event);
+        else if (event.kind == EventKind::Cancel)
+          policy->cancel(now, event.id);
         else
-          policy->complete(now, event.index);
+          policy->complete(now, uint32_t(event.id), event.fault);
       }
       policy->step(now, *this);
     }
@@ -42,13 +44,15 @@ public:
 
 private:
   struct Event {
-    bool isArrival;
-    uint32_t index; // the model, or the run
-    uint32_t rows;
+    EventKind kind;
+    uint64_t id; // the model, the run or the request
+    uint32_t rows = 0;
+    BatchFault fault = BatchFault::None;
   };
   struct Request {
     TimeNs time;
     uint32_t model;
+    bool isPoison;
   };
 
   /// The next request of an open source, or of one client.
@@ -65,40 +69,52 @@ private:
     if (load.maxRowsPerRequest > 1 && load.arrivals.kind != ArrivalKind::Trace)
       arrival.rows = 1 + uint32_t(random.below(load.maxRowsPerRequest));
     if (arrival.time < kNever)
-      events.push(arrival.time, EventKind::Arrive, {true, model, arrival.rows});
+      push(arrival.time, {.kind = EventKind::Arrive, .id = model, .rows = arrival.rows});
   }
 
+  void push(TimeNs time, const Event &event) { events.push(time, event.kind, event); }
+
+  /// Chance is drawn only where there is some, so that a new kind of it changes no scenario without it.
+  bool happens(double share) { return share > 0 && random.uniform() < share; }
+
   void arrive(const Event &event) {
+    uint32_t model = uint32_t(event.id);
+    const ModelLoad &load = scenario.loads[model];
     Arrival arrival;
     arrival.id = requests.size();
-    arrival.model = event.index;
+    arrival.model = model;
     arrival.rows = event.rows;
-    uint32_t classes = scenario.loads[event.index].classes;
+    uint32_t classes = load.classes;
     arrival.priority = classes > 1 ? 1 + uint32_t(random.below(classes)) : 1;
     if (scenario.deadlines && scenario.slo > 0)
       arrival.deadline = now + scenario.slo;
-    requests.push_back({now, event.index});
+    requests.push_back({now, model, happens(load.poisonShare)});
+    if (happens(load.cancelShare))
+      push(now + 1 + TimeNs(load.cancelAfterMs * 1e6 * random.exponentialTime()),
+           {.kind = EventKind::Cancel, .id = arrival.id});
     policy->arrive(now, arrival);
-    if (sources[event.index])
-      scheduleNext(event.index);
+    if (sources[model])
+      scheduleNext(model);
   }
 
-  void started(uint32_t run, uint32_t instance, uint32_t model, uint32_t rows, uint32_t executed) override {
-    const ModelLoad &load = scenario.loads[model];
-    double time = double(load.cost.at(executed));
+  void started(const Run &run) override {
+    const ModelLoad &load = scenario.loads[run.model];
+    double time = double(load.cost.at(run.executed));
     if (load.jitter == Jitter::Exponential)
       time *= random.exponentialTime();
     else if (load.jitter == Jitter::LogNormal)
       time *= exponential(load.sigma * random.normal() - load.sigma * load.sigma / 2);
     TimeNs duration = std::max<TimeNs>(1, TimeNs(time + 0.5));
-    events.push(now + duration, EventKind::Complete, {false, run, 0});
+    bool hasPoison = std::ranges::any_of(run.requests, [&](uint64_t id) { return requests[id].isPoison; });
+    BatchFault fault = hasPoison || happens(load.failShare) ? BatchFault::Error : BatchFault::None;
+    push(now + duration, {.kind = EventKind::Complete, .id = run.id, .fault = fault});
     ++result.runs;
-    result.rows += rows;
-    result.executedRows += executed;
+    result.rows += run.rows;
+    result.executedRows += run.executed;
     busy += duration;
     note(now);
-    note(uint64_t(instance) << 32 | rows);
-    note(executed);
+    note(uint64_t(run.instance) << 32 | run.rows);
+    note(run.executed);
   }
 
   void finished(uint64_t id, Outcome outcome, Reason reason) override {
