@@ -108,6 +108,8 @@ private:
 
 /// y = relu(a + b), a and b of type f32[N, 4] with N in 1..64. With `openPlacement` the runtime places the sum.
 PlanBuilder addReluPlan(std::vector<int> levels = {2}, bool openPlacement = false);
+/// The same with f32[N, length], which says how requests share runs: "batch" is axis 0, and b is padded with 1 in "length".
+PlanBuilder batchedPlan();
 /// y[count] = the positive elements of x[N]: sizes that depend on data.
 PlanBuilder compressPlan();
 /// y = relu(a + b) of 4 elements: the sum on "left", sim:0, relu on "right", sim:1.

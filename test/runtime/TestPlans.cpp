@@ -19,6 +19,34 @@ PlanBuilder addReluPlan(std::vector<int> levels, bool openPlacement) {
   return b;
 }
 
+PlanBuilder batchedPlan() {
+  PlanBuilder b = addReluPlan();
+  plan::EntryPointT &entry = *b.parts.plan.entries[0];
+  for (auto &input : entry.inputs)
+    input->dim_names = {"batch", "length"};
+  entry.outputs[0]->dim_names = {"batch", "length"};
+  auto batching = std::make_unique<plan::BatchingT>();
+  batching->dim = "batch";
+  batching->input_axes = {0, 0};
+  batching->output_axes = {0};
+  batching->sizes = {1, 4, 8};
+  batching->row_proof = "by test";
+  batching->buckets.push_back(std::make_unique<plan::BucketDimT>());
+  batching->buckets[0]->name = "length";
+  batching->buckets[0]->edges = {2, 4};
+  batching->buckets[0]->input_axes = {kNone, 1};
+  batching->buckets[0]->output_axes = {1};
+  batching->buckets[0]->proof = "by test";
+  batching->pads.push_back(std::make_unique<plan::PadT>());
+  batching->pads[0]->input = 1;
+  batching->pads[0]->value = {0, 0, 128, 63};
+  batching->costs = {1, 2, 3, 4, 5, 6};
+  batching->cost_level = "x86-64-v2";
+  batching->cost_threads = 1;
+  entry.batching = std::move(batching);
+  return b;
+}
+
 PlanBuilder twoDevicesPlan() {
   PlanBuilder b;
   uint32_t left = b.addDevice("left", plan::DeviceKind::SIM, 0), right = b.addDevice("right", plan::DeviceKind::SIM, 1);

@@ -328,6 +328,43 @@ const Case kSizes[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Fixed, Sizes, testing::ValuesIn(kSizes));
 
+plan::BatchingT &batching(PlanT &p) { return *entry(p).batching; }
+plan::BucketDimT &bucket(PlanT &p) { return *batching(p).buckets[0]; }
+
+class Batched : public testing::TestWithParam<Case> {};
+TEST_P(Batched, is_refused) { expectRule(batchedPlan, GetParam()); }
+
+const Case kBatched[] = {
+    {"batching-axes", [](PlanT &p) { batching(p).dim = ""; }},
+    {"batching-axes", [](PlanT &p) { batching(p).dim = "length"; }},
+    {"batching-axes", [](PlanT &p) { batching(p).input_axes.pop_back(); }},
+    {"batching-axes", [](PlanT &p) { batching(p).output_axes = {0, 0}; }},
+    {"batching-axes", [](PlanT &p) { batching(p).input_axes[1] = 2; }},
+    {"batching-axes", [](PlanT &p) { batching(p).output_axes[0] = 1; }},
+    {"batching-axes", [](PlanT &p) { batching(p).input_axes = {kNone, kNone}; }},
+    {"batching-axes", [](PlanT &p) { entry(p).inputs[0]->dim_names.clear(); }},
+    {"batching-axes", [](PlanT &p) { bucket(p).input_axes = {kNone, kNone}; }},
+    {"batching-axes", [](PlanT &p) { bucket(p).output_axes = {7}; }},
+    {"batching-sizes", [](PlanT &p) { batching(p).sizes.clear(); }},
+    {"batching-sizes", [](PlanT &p) { batching(p).sizes = {0, 4, 8}; }},
+    {"batching-sizes", [](PlanT &p) { batching(p).sizes = {1, 4, 4}; }},
+    {"batching-sizes", [](PlanT &p) { batching(p).sizes[2] = UINT64_MAX; }},
+    {"bucket-name", [](PlanT &p) { bucket(p).name = "batch"; }},
+    {"bucket-name", [](PlanT &p) { batching(p).buckets.push_back(std::make_unique<plan::BucketDimT>(bucket(p))); }},
+    {"bucket-edges", [](PlanT &p) { bucket(p).edges.clear(); }},
+    {"bucket-edges", [](PlanT &p) { bucket(p).edges = {4, 2}; }},
+    {"batching-pads", [](PlanT &p) { batching(p).pads.clear(); }},
+    {"batching-pads", [](PlanT &p) { batching(p).pads[0]->input = 0; }},
+    {"batching-pads", [](PlanT &p) { batching(p).pads[0]->input = 99; }},
+    {"batching-pads", [](PlanT &p) { batching(p).pads[0]->value.push_back(0); }},
+    {"batching-pads", [](PlanT &p) { batching(p).pads.push_back(std::make_unique<plan::PadT>(*batching(p).pads[0])); }},
+    {"batching-costs", [](PlanT &p) { batching(p).costs.pop_back(); }},
+    {"batching-costs", [](PlanT &p) { batching(p).costs[0] = 0; }},
+    {"batching-costs", [](PlanT &p) { batching(p).cost_level = ""; }},
+    {"batching-costs", [](PlanT &p) { batching(p).cost_threads = 0; }},
+};
+INSTANTIATE_TEST_SUITE_P(Entry, Batched, testing::ValuesIn(kBatched));
+
 TEST(Verifier, in_place_buffers_may_share_bytes) {
   // x is last read where y is first written, and the kernel allows it: the same place is good, one element on is not.
   for (bool allowed : {true, false}) {

@@ -342,6 +342,53 @@ Json describeSpecs(const Vector<flatbuffers::Offset<plan::TensorSpec>> *specs, c
   return result;
 }
 
+Json numbers(const Vector<uint64_t> *list) {
+  Json result = Json::array();
+  for (uint32_t i = 0; i < count(list); ++i)
+    result.push_back(list->Get(i));
+  return result;
+}
+
+/// Axes by name of the tensor; those without one are left out.
+Json axesOf(const Vector<flatbuffers::Offset<plan::TensorSpec>> *specs, const Vector<uint32_t> *axes) {
+  Json result = Json::object();
+  for (uint32_t i = 0; i < count(axes); ++i)
+    if (axes->Get(i) != kNone)
+      result[specs->Get(i)->name()->str()] = axes->Get(i);
+  return result;
+}
+
+std::string hex(const Vector<uint8_t> &bytes) {
+  std::string result;
+  for (uint8_t byte : bytes)
+    result += concat(std::string(1, "0123456789abcdef"[byte >> 4]), std::string(1, "0123456789abcdef"[byte & 15]));
+  return result;
+}
+
+Json describeBatching(const plan::EntryPoint &entry, const plan::Batching &batching) {
+  Json buckets = Json::array(), pads = Json::object();
+  for (uint32_t i = 0; i < count(batching.buckets()); ++i) {
+    const plan::BucketDim *bucket = batching.buckets()->Get(i);
+    buckets.push_back({{"dim", bucket->name()->str()},
+                       {"edges", numbers(bucket->edges())},
+                       {"inputs", axesOf(entry.inputs(), bucket->input_axes())},
+                       {"outputs", axesOf(entry.outputs(), bucket->output_axes())},
+                       {"proof", bucket->proof()->str()}});
+  }
+  for (uint32_t i = 0; i < count(batching.pads()); ++i)
+    pads[entry.inputs()->Get(batching.pads()->Get(i)->input())->name()->str()] = hex(*batching.pads()->Get(i)->value());
+  return {{"dim", batching.dim()->str()},
+          {"inputs", axesOf(entry.inputs(), batching.input_axes())},
+          {"outputs", axesOf(entry.outputs(), batching.output_axes())},
+          {"sizes", numbers(batching.sizes())},
+          {"proof", batching.row_proof()->str()},
+          {"buckets", buckets},
+          {"pads", pads},
+          {"costs", numbers(batching.costs())},
+          {"cost_level", std::string(text(batching.cost_level()))},
+          {"cost_threads", batching.cost_threads()}};
+}
+
 } // namespace
 
 Json describePlan(const PlanFile &file) {
@@ -356,6 +403,8 @@ Json describePlan(const PlanFile &file) {
                        {"inputs", describeSpecs(entry->inputs(), first)},
                        {"outputs", describeSpecs(entry->outputs(), first)},
                        {"bodies", bodies}});
+    if (entry->batching())
+      entries.back()["batching"] = describeBatching(*entry, *entry->batching());
   }
   for (const plan::Device *device : *plan.devices())
     devices.push_back({{"name", device->name()->str()},

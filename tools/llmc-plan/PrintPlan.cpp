@@ -71,8 +71,21 @@ private:
       for (const Json &tensor : entry[what])
         out << "  " << std::string(what, 0, std::string(what).size() - 1) << " '" << plain(tensor["name"])
             << "': " << tensorType(tensor) << '\n';
+    if (entry.contains("batching"))
+      printBatching(entry["batching"]);
     for (const Json &body : entry["bodies"])
       printBody(body);
+  }
+
+  void printBatching(const Json &batching) {
+    out << "  batches of " << join(batching["sizes"]) << " rows of " << plain(batching["dim"]) << ": " << plain(batching["proof"]) << '\n';
+    for (const Json &bucket : batching["buckets"])
+      out << "    buckets of " << plain(bucket["dim"]) << " to " << join(bucket["edges"]) << ": " << plain(bucket["proof"]) << '\n';
+    for (const auto &[input, value] : batching["pads"].items())
+      out << "    '" << input << "' is padded with 0x" << plain(value) << '\n';
+    if (!batching["costs"].empty())
+      out << "    costs in ns, measured on " << plain(batching["cost_level"]) << " with " << batching["cost_threads"]
+          << " threads: " << join(batching["costs"]) << '\n';
   }
 
   void printBody(const Json &body) {

@@ -31,6 +31,7 @@ Status verifyFile(const VerifyContext &context);      // compatibility, devices,
 Status verifyConstants(const VerifyContext &context); // types, sizes, bytes
 Status verifyCode(const VerifyContext &context);      // executables, exports, variants
 Status verifyEntries(const VerifyContext &context);   // names, inputs and outputs, what bodies run on
+Status verifyBatching(const plan::EntryPoint &entry); // whose inputs and outputs are verified
 // One body, in order:
 struct BodyContext {
   const VerifyContext &file;

@@ -74,6 +74,7 @@ static Status verifyEntry(const VerifyContext &context, const plan::EntryPoint &
     return Status(Code::Incompatible, "entry-states", "[entry-states] this runtime keeps no state between runs");
   if (entry.bodies()->size() == 0)
     return fail("entry-bodies", "no body");
+  LLMC_TRY(verifyBatching(entry));
   for (const plan::Body *body : *entry.bodies())
     if (Status status = verifyResources(context.plan, *body); !status.ok())
       return std::move(status).in(concat("body '", text(body->name()), "'"));
