@@ -1,7 +1,7 @@
 // Parsing of --dim and --shape.
 #include "compiler/Import/DimOptions.h"
 
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -24,23 +24,31 @@ bool parseDimOption(StringRef text, ImportOptions &options, std::string &error) 
   return true;
 }
 
+static bool isDimName(StringRef text) {
+  return !text.empty() && (llvm::isAlpha(text[0]) || text[0] == '_') && llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
 bool parseShapeOption(StringRef text, ImportOptions &options, std::string &error) {
   auto [name, value] = text.rsplit('=');
   bool wrong = name.empty() || !text.contains('=');
   std::vector<int64_t> sizes;
+  std::vector<std::string> names;
   SmallVector<StringRef> parts;
   if (!value.empty())
     value.split(parts, 'x');
   for (StringRef part : parts) {
     int64_t size = -1;
-    wrong |= part != "?" && (part.getAsInteger(10, size) || size < 0);
+    bool isName = isDimName(part);
+    wrong |= part != "?" && !isName && (part.getAsInteger(10, size) || size < 0);
     sizes.push_back(size);
+    names.push_back(isName ? part.str() : "");
   }
   if (wrong) {
-    error = "'" + text.str() + "' is not INPUT=SIZExSIZEx..., with ? for a size that stays symbolic";
+    error = "'" + text.str() + "' is not INPUT=SIZExSIZEx..., with ? or a name for a size that stays symbolic";
     return false;
   }
   options.shapes[name.str()] = std::move(sizes);
+  options.dimNames[name.str()] = std::move(names);
   return true;
 }
 

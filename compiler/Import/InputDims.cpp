@@ -89,6 +89,27 @@ bool InputDims::applyShapes(std::string &error) {
   return true;
 }
 
+/// A name replaces the symbol that a dim is, wherever that stands.
+bool InputDims::applyNames(std::string &error) {
+  for (const auto &[input, names] : options.dimNames)
+    for (auto [i, name] : llvm::enumerate(names)) {
+      DimExpr dim = inputs.find(input)->second[i];
+      if (name.empty() || (dim.kind() == DimExpr::Kind::Symbol && dim.symbolName() == name))
+        continue;
+      if (dim.kind() != DimExpr::Kind::Symbol || bound.contains(dim.symbolName())) {
+        error = "dim " + std::to_string(i) + " of input '" + input + "' is " + dim.str() + ", which can not be called '" + name + "'";
+        return false;
+      }
+      std::string old = dim.symbolName().str();
+      symbols.erase(old);
+      symbols.emplace(name, DimRange{});
+      for (auto &[other, dims] : inputs)
+        for (DimExpr &each : dims)
+          each = each.substitute([&](StringRef symbol) { return symbol == old ? DimExpr::symbol(context, name) : DimExpr(); });
+    }
+  return true;
+}
+
 bool InputDims::applyRanges(std::string &error) {
   for (const auto &[name, range] : options.dims) {
     auto symbol = symbols.find(name);
@@ -120,7 +141,7 @@ bool InputDims::checkClaims(std::string &error) const {
 
 bool InputDims::resolve(std::string &error) {
   settleExpressions();
-  if (!applyShapes(error) || !applyRanges(error))
+  if (!applyShapes(error) || !applyNames(error) || !applyRanges(error))
     return false;
   for (auto &[name, dims] : inputs)
     for (DimExpr &dim : dims)

@@ -27,6 +27,7 @@ private:
   graph::DimExpr dimOf(const onnx::TensorShapeProto::Dimension &dim, const std::string &input, size_t index);
   void settleExpressions();
   bool applyShapes(std::string &error);
+  bool applyNames(std::string &error);
   bool applyRanges(std::string &error);
   bool checkClaims(std::string &error) const;
 

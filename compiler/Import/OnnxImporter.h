@@ -21,6 +21,8 @@ struct ImportOptions {
   std::map<std::string, graph::DimRange> dims;
   /// Sizes of inputs by name; a negative one leaves its dim as the model says.
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Names for the symbolic dims of inputs, by name of the input; an empty one leaves its dim as the model says. Dims of one name are equal.
+  std::map<std::string, std::vector<std::string>> dimNames;
   /// Most trips of a loop whose number of trips is not in the model; one that goes on is an error of the run.
   int64_t maxTrips = int64_t(1) << 24;
 };
