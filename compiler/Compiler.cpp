@@ -1,5 +1,6 @@
 // The phases, one after another.
 #include "compiler/Compiler.h"
+#include "compiler/Batch/BatchTrial.h"
 #include "compiler/Codegen/Cpu/InPlace.h"
 #include "compiler/EncodeConstants.h"
 #include "compiler/Import/OnnxProto.h"
@@ -10,7 +11,10 @@
 #include "passes/Plan/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Regex.h"
+#include "llvm/Support/Signals.h"
 #include <chrono>
 #include <thread>
 
@@ -42,6 +46,9 @@ private:
   LogicalResult resolveLevels();
   LogicalResult generateCode();
   void reportFallbacks();
+  LogicalResult planBatch();
+  LogicalResult tryBatch();
+  LogicalResult writeTo(const std::string &path);
   LogicalResult write();
   void describe();
   std::string textOfKernels();
@@ -186,16 +193,43 @@ void Compilation::describe() {
   result.nodes = fates->report(result.steps, result.remarks);
 }
 
-LogicalResult Compilation::write() {
+/// In graph form, where each op still says what it does with the rows of a batch.
+LogicalResult Compilation::planBatch() {
+  if (options.batch.dim.empty())
+    return success();
+  FailureOr<BatchPlan> batch = planBatches(*module, options.batch, result.fault);
+  if (failed(batch))
+    return failure();
+  result.batch = std::move(*batch);
+  return success();
+}
+
+/// What the graph could not prove is tried on the artifact, before it has its name.
+LogicalResult Compilation::tryBatch() {
+  llvm::SmallString<128> path;
+  llvm::sys::fs::createUniquePath(options.outputPath + ".%%%%%%", path, /*MakeAbsolute=*/false);
+  llvm::FileRemover remover(path);
+  llvm::sys::RemoveFileOnSignal(path);
+  LogicalResult written = writeTo(path.str().str());
+  std::string problem = succeeded(written) ? tryBatches(path.str().str(), options.jobs, *result.batch) : "";
+  llvm::sys::DontRemoveFileOnSignal(path);
+  if (failed(written) || problem.empty())
+    return written;
+  return emitError(UnknownLoc::get(&context)) << problem;
+}
+
+LogicalResult Compilation::writeTo(const std::string &path) {
   ArtifactOrigin origin;
   origin.producerVersion = options.version;
   origin.options.emplace_back("optimisation", std::to_string(options.optimisation));
-  FailureOr<ArtifactInfo> info = writeArtifact(*module, images, origin, options.outputPath);
+  FailureOr<ArtifactInfo> info = writeArtifact(*module, images, origin, path, result.batch ? &result.batch->table : nullptr);
   if (failed(info))
     return failure();
   result.artifact = *info;
   return success();
 }
+
+LogicalResult Compilation::write() { return writeTo(options.outputPath); }
 
 std::string Compilation::textOfKernels() {
   std::string text;
@@ -237,7 +271,7 @@ LogicalResult Compilation::compile() {
     return failure();
   if (stopsAt(Phase::Import))
     return textOfModule();
-  if (failed(phase("graph", [&] { return runPasses(Phase::Graph); })))
+  if (failed(phase("graph", [&] { return success(succeeded(runPasses(Phase::Graph)) && succeeded(planBatch())); })))
     return failure();
   if (stopsAt(Phase::Graph))
     return textOfModule();
@@ -270,6 +304,8 @@ LogicalResult Compilation::compile() {
   if (!needsCode)
     return textOfModule();
   describe();
+  if (result.batch && result.batch->needsTrial() && failed(phase("try", [&] { return tryBatch(); })))
+    return failure();
   return phase("write", [&] { return write(); });
 }
 

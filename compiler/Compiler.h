@@ -2,6 +2,7 @@
 #ifndef LLMC_COMPILER_COMPILER_H
 #define LLMC_COMPILER_COMPILER_H
 
+#include "compiler/Batch/BatchPlan.h"
 #include "compiler/Emit/PlanWriter.h"
 #include "compiler/Import/OnnxImporter.h"
 #include "compiler/Report/Report.h"
@@ -22,6 +23,7 @@ struct CompileOptions {
   std::vector<std::string> levels = {"native"}; // CPU levels, by name
   int optimisation = 2;                         // 0 to 3
   Placement placement;                          // none: all on the CPU
+  BatchOptions batch;                           // without a dim: nothing is said of batches
   std::optional<Phase> stopAfter;               // text of the IR is the result then
   Emit emit = Emit::Artifact;
   std::vector<std::string> printAfter; // passes after which the IR goes to stderr, by flag
@@ -49,6 +51,7 @@ struct CompileResult {
   std::vector<PhaseTime> phases;
   std::vector<std::string> levels; // as resolved
   std::vector<KernelInfo> kernels; // of the first level
+  std::optional<BatchPlan> batch;  // if CompileOptions::batch names a dim; with all proofs
   std::optional<int64_t> arenaPeak, arenaBound; // bytes, if all sizes are static
   // If CompileOptions::report:
   std::vector<StepReport> steps;

@@ -22,8 +22,8 @@ std::span<const std::byte> asSpan(ArrayRef<char> bytes) {
 
 class PlanWriter {
 public:
-  PlanWriter(ModuleOp module, ArrayRef<CompiledImage> images, const ArtifactOrigin &origin)
-      : module(module), images(images), origin(origin) {}
+  PlanWriter(ModuleOp module, ArrayRef<CompiledImage> images, const ArtifactOrigin &origin, const plan::BatchingT *batching)
+      : module(module), images(images), origin(origin), batching(batching) {}
 
   FailureOr<ArtifactInfo> write(const std::string &path);
 
@@ -42,6 +42,7 @@ private:
   ModuleOp module;
   ArrayRef<CompiledImage> images;
   const ArtifactOrigin &origin;
+  const plan::BatchingT *batching; // may be null
   PlanTables tables;
   plan::PlanT &result = tables.plan;
   uint64_t fileEnd = 0;
@@ -85,6 +86,8 @@ LogicalResult PlanWriter::addEntry(plan::EntryOp op) {
       info.steps += block->steps.size();
     entry->bodies.push_back(std::move(*body));
   }
+  if (batching)
+    entry->batching = std::make_unique<plan::BatchingT>(*batching);
   result.entries.push_back(std::move(entry));
   return success();
 }
@@ -199,8 +202,8 @@ FailureOr<ArtifactInfo> PlanWriter::write(const std::string &path) {
 } // namespace
 
 FailureOr<ArtifactInfo> writeArtifact(ModuleOp module, ArrayRef<CompiledImage> images, const ArtifactOrigin &origin,
-                                      const std::string &path) {
-  return PlanWriter(module, images, origin).write(path);
+                                      const std::string &path, const plan::BatchingT *batching) {
+  return PlanWriter(module, images, origin, batching).write(path);
 }
 
 } // namespace llmc

@@ -4,6 +4,7 @@
 
 #include "compiler/Target/CpuTarget.h"
 #include "dialects/Plan/Plan.h"
+#include "runtime/schema/plan_generated.h"
 
 namespace llmc {
 
@@ -21,10 +22,10 @@ struct ArtifactOrigin {
   std::vector<std::pair<std::string, std::string>> options;
 };
 
-/// Writes the entries of `module`, with the kernels of `images`, to `path`. Constants are packed as they are written. Reports
-/// problems as diagnostics; no file is left behind then.
-mlir::FailureOr<ArtifactInfo> writeArtifact(mlir::ModuleOp module, llvm::ArrayRef<CompiledImage> images,
-                                            const ArtifactOrigin &origin, const std::string &path);
+/// Writes the entries of `module`, with the kernels of `images`, to `path`. Constants are packed as they are written. `batching`, if not
+/// null, is what the entry says of requests that share a run. Reports problems as diagnostics; no file is left behind then.
+mlir::FailureOr<ArtifactInfo> writeArtifact(mlir::ModuleOp module, llvm::ArrayRef<CompiledImage> images, const ArtifactOrigin &origin,
+                                            const std::string &path, const plan::BatchingT *batching = nullptr);
 
 } // namespace llmc
 

@@ -60,6 +60,31 @@ Object arenaOf(const CompileResult &result) {
   return arena;
 }
 
+Array numbers(const std::vector<uint64_t> &list) {
+  Array array;
+  for (uint64_t number : list)
+    array.push_back(static_cast<int64_t>(number));
+  return array;
+}
+
+/// Axes by name of the tensor; those without one are left out.
+Object axesOf(const std::vector<BatchPlan::Tensor> &tensors, const std::vector<uint32_t> &axes) {
+  Object object;
+  for (auto [tensor, axis] : llvm::zip_equal(tensors, axes))
+    if (axis != UINT32_MAX)
+      object[tensor.name] = axis;
+  return object;
+}
+
+Object batchingOf(const BatchPlan &batch) {
+  Array buckets;
+  for (auto &bucket : batch.table.buckets)
+    buckets.push_back(Object{{"dim", bucket->name}, {"edges", numbers(bucket->edges)}, {"proof", bucket->proof},
+                             {"inputs", axesOf(batch.inputs, bucket->input_axes)}, {"outputs", axesOf(batch.outputs, bucket->output_axes)}});
+  return Object{{"dim", batch.table.dim}, {"sizes", numbers(batch.table.sizes)}, {"proof", batch.table.row_proof}, {"buckets", std::move(buckets)},
+                {"inputs", axesOf(batch.inputs, batch.table.input_axes)}, {"outputs", axesOf(batch.outputs, batch.table.output_axes)}};
+}
+
 Object artifactOf(const ArtifactInfo &artifact) {
   return Object{{"file_bytes", static_cast<int64_t>(artifact.fileBytes)},
                 {"plan_bytes", static_cast<int64_t>(artifact.planBytes)},
@@ -85,6 +110,8 @@ std::string reportJson(const CompileOptions &options, const CompileResult &resul
                 {"crossings", listOf(result.crossings)},
                 {"nodes", listOf(result.nodes)},
                 {"remarks", listOf(result.remarks)}};
+  if (result.batch)
+    report["batching"] = batchingOf(*result.batch);
   return llvm::formatv("{0:2}\n", Value(std::move(report))).str();
 }
 

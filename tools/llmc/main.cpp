@@ -45,6 +45,16 @@ bool canWriteFiles(const CommandLine &line) {
   return isGood(ArtifactFile::checkReplaceable(line.compile.outputPath)) && isGood(ArtifactFile::checkReplaceable(line.reportPath));
 }
 
+std::string listed(const std::vector<uint64_t> &numbers) {
+  return llvm::join(llvm::map_range(numbers, [](uint64_t number) { return std::to_string(number); }), ",");
+}
+
+void printBatching(const plan::BatchingT &batching) {
+  llvm::outs() << "batches of " << listed(batching.sizes) << " rows of " << batching.dim << "; " << batching.row_proof << "\n";
+  for (auto &bucket : batching.buckets)
+    llvm::outs() << "buckets " << bucket->name << "=" << listed(bucket->edges) << "; " << bucket->proof << "\n";
+}
+
 void printSummary(const CommandLine &line, const CompileResult &result, double seconds) {
   std::vector<std::string> fallbacks = result.fallbacks();
   llvm::outs() << line.compile.outputPath << ": " << llvm::format("%.2f s, %.1f MB, ", seconds, result.artifact.fileBytes / 1e6)
@@ -54,6 +64,8 @@ void printSummary(const CommandLine &line, const CompileResult &result, double s
   else
     llvm::outs() << "by shape";
   llvm::outs() << ", " << (fallbacks.empty() ? "no fallbacks" : "fallbacks: " + llvm::join(fallbacks, ", ")) << "\n";
+  if (result.batch)
+    printBatching(result.batch->table);
 }
 
 /// Names and attributes come from the model and may have any length; the start of a long one tells enough.

@@ -1,0 +1,245 @@
+// Options against dims; rows and padding as far as the graph can prove them.
+#include "compiler/Batch/BatchPlan.h"
+#include "compiler/Batch/PadValue.h"
+#include "passes/Graph/RowFlow.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace llmc {
+namespace {
+
+using graph::DimExpr;
+
+constexpr uint32_t noAxis = UINT32_MAX;
+
+class Planner {
+public:
+  Planner(func::FuncOp function, const BatchOptions &options, Fault &fault)
+      : function(function), options(options), fault(fault), shapes(function) {}
+  FailureOr<BatchPlan> plan();
+
+private:
+  InFlightDiagnostic wrong() {
+    fault = Fault::Options;
+    return emitError(UnknownLoc::get(function.getContext()));
+  }
+  void readBoundary();
+  LogicalResult checkDim(StringRef option, StringRef dim);
+  LogicalResult findAxes(StringRef option, StringRef dim, std::vector<uint32_t> &axes);
+  LogicalResult addSizes();
+  LogicalResult addBuckets();
+  LogicalResult addPads();
+  LogicalResult proveRows();
+  void proveBucket(StringRef dim, plan::BucketDimT &bucket);
+  std::optional<uint32_t> inputOf(StringRef name) const;
+
+  func::FuncOp function;
+  const BatchOptions &options;
+  Fault &fault;
+  ShapeAnalysis shapes;
+  BatchPlan result;
+};
+
+void Planner::readBoundary() {
+  for (BlockArgument argument : function.getArguments())
+    result.inputs.push_back({function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "graph.name").str(), graph::Dims(shapes.dims(argument))});
+  for (auto [i, value] : llvm::enumerate(function.getBody().front().getTerminator()->getOperands()))
+    result.outputs.push_back({function.getResultAttrOfType<StringAttr>(i, "graph.name").str(), graph::Dims(shapes.dims(value))});
+  for (const BatchPlan::Tensor &input : result.inputs)
+    for (DimExpr dim : input.dims)
+      dim.forEachSymbol([&](StringRef name) { result.symbols[name.str()] = shapes.ranges().of(name); });
+}
+
+LogicalResult Planner::checkDim(StringRef option, StringRef dim) {
+  if (result.symbols.count(dim.str()))
+    return success();
+  std::string known;
+  for (auto &[name, range] : result.symbols)
+    known += (known.empty() ? "'" : ", '") + name + "'";
+  return wrong() << option << " '" << dim << "': no input has such a symbolic dim; there " << (known.empty() ? "are none" : "is " + known);
+}
+
+/// Per input the axis that is the dim.
+LogicalResult Planner::findAxes(StringRef option, StringRef dim, std::vector<uint32_t> &axes) {
+  DimExpr symbol = DimExpr::symbol(function.getContext(), dim);
+  for (const BatchPlan::Tensor &input : result.inputs) {
+    axes.push_back(noAxis);
+    for (auto [axis, size] : llvm::enumerate(input.dims)) {
+      bool mentions = false;
+      size.forEachSymbol([&](StringRef name) { mentions |= name == dim; });
+      if (!mentions)
+        continue;
+      if (size != symbol || axes.back() != noAxis)
+        return wrong() << option << " '" << dim << "': axis " << axis << " of input '" << input.name << "' is " << size.str()
+                       << ", expected one axis that is just " << dim;
+      axes.back() = axis;
+    }
+  }
+  if (llvm::all_of(axes, [](uint32_t axis) { return axis == noAxis; }))
+    return wrong() << option << " '" << dim << "' is an axis of no input";
+  return success();
+}
+
+/// Without a list: powers of two, as far as the range goes, but not beyond 32.
+LogicalResult Planner::addSizes() {
+  graph::DimRange range = result.symbols[options.dim];
+  for (int64_t size : options.sizes)
+    if (size < range.lo || size > range.hi)
+      return wrong() << "--batch-sizes has " << size << ", but " << options.dim << " is " << range.lo << ".." << range.hi
+                     << "; say --dim " << options.dim << "=LO..HI";
+  result.table.sizes.assign(options.sizes.begin(), options.sizes.end());
+  for (int64_t size = 1; options.sizes.empty() && size <= std::min<int64_t>(range.hi, 32); size *= 2)
+    if (size >= range.lo)
+      result.table.sizes.push_back(size);
+  if (result.table.sizes.empty())
+    return wrong() << "--batch-dim '" << options.dim << "' is " << range.lo << ".." << range.hi << ", which needs --batch-sizes";
+  return success();
+}
+
+LogicalResult Planner::addBuckets() {
+  for (auto &[dim, edges] : options.buckets) {
+    if (dim == options.dim)
+      return wrong() << "--buckets '" << dim << "' is the batch dim; --batch-sizes is for that";
+    if (failed(checkDim("--buckets", dim)))
+      return failure();
+    graph::DimRange range = result.symbols[dim];
+    if (edges.front() < range.lo || edges.back() > range.hi)
+      return wrong() << "--buckets " << dim << " has edges from " << edges.front() << " to " << edges.back() << ", but " << dim << " is " << range.lo
+                     << ".." << range.hi;
+    auto bucket = std::make_unique<plan::BucketDimT>();
+    bucket->name = DimExpr::symbol(function.getContext(), dim).str();
+    bucket->edges.assign(edges.begin(), edges.end());
+    if (failed(findAxes("--buckets", dim, bucket->input_axes)))
+      return failure();
+    result.table.buckets.push_back(std::move(bucket));
+    result.bucketDims.push_back(dim);
+  }
+  return success();
+}
+
+std::optional<uint32_t> Planner::inputOf(StringRef name) const {
+  for (auto [i, input] : llvm::enumerate(result.inputs))
+    if (input.name == name)
+      return i;
+  return std::nullopt;
+}
+
+/// What inputs with a bucket are padded with: what --pad says, or zero.
+LogicalResult Planner::addPads() {
+  auto isPadded = [&](uint32_t input) {
+    return llvm::any_of(result.table.buckets, [&](auto &bucket) { return bucket->input_axes[input] != noAxis; });
+  };
+  auto check = [&](StringRef option, StringRef name) -> FailureOr<uint32_t> {
+    std::optional<uint32_t> input = inputOf(name);
+    if (!input)
+      return wrong() << option << " '" << name << "': the model has no such input";
+    if (!isPadded(*input))
+      return wrong() << option << " '" << name << "': no dim of the input has --buckets";
+    return *input;
+  };
+  for (const std::string &mask : options.masks) {
+    FailureOr<uint32_t> input = check("--mask", mask);
+    if (failed(input))
+      return failure();
+    result.inputs[*input].isMask = true;
+  }
+  for (auto &[name, value] : options.pads)
+    if (failed(check("--pad", name)))
+      return failure();
+  for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
+    if (!isPadded(i))
+      continue;
+    auto found = options.pads.find(result.inputs[i].name);
+    std::string text = found == options.pads.end() ? "0" : found->second;
+    Type element = cast<RankedTensorType>(argument.getType()).getElementType();
+    std::optional<std::vector<uint8_t>> bytes = padBytes(element, text);
+    if (!bytes)
+      return wrong() << "--pad '" << result.inputs[i].name << "=" << text << "' is no value of type " << element;
+    auto pad = std::make_unique<plan::PadT>();
+    pad->input = i;
+    pad->value = std::move(*bytes);
+    result.table.pads.push_back(std::move(pad));
+  }
+  return success();
+}
+
+/// The node and what it does, as people read it.
+std::string describe(const RowObstacle &obstacle) {
+  std::string nodes = graph::joinedSourceNames(obstacle.op->getLoc());
+  return (nodes.empty() ? "the model" : "node '" + nodes + "'") + " " + obstacle.reason;
+}
+
+/// Axes of the outputs that are `dim`, or none; and why the first output that is not proven is not.
+struct OutputProof {
+  std::vector<uint32_t> axes;
+  BatchPlan::Doubt doubt;
+};
+
+OutputProof proveOutputs(func::FuncOp function, const ShapeAnalysis &shapes, StringRef dim) {
+  RowFlow flow(function, shapes, dim);
+  DimExpr symbol = DimExpr::symbol(function.getContext(), dim);
+  OutputProof proof;
+  auto outputs = function.getBody().front().getTerminator()->getOperands();
+  for (auto [i, value] : llvm::enumerate(outputs)) {
+    RowState state = flow.of(value);
+    auto found = llvm::find(shapes.dims(value), symbol);
+    proof.axes.push_back(found == shapes.dims(value).end() ? noAxis : found - shapes.dims(value).begin());
+    bool isProven = state.isShared() || (state.isRows() && proof.axes.back() == state.axis);
+    if (isProven || (!proof.doubt.reason.empty() && proof.doubt.mixes))
+      continue;
+    bool mixes = state.isLost() && flow.obstacle(state.obstacle).mixes;
+    if (proof.doubt.reason.empty() || mixes)
+      proof.doubt = {state.isLost() ? describe(flow.obstacle(state.obstacle))
+                                    : "axis " + std::to_string(state.axis) + " of output " + std::to_string(i) + " is " +
+                                          shapes.dims(value)[state.axis].str() + ", not " + dim.str(), mixes};
+  }
+  return proof;
+}
+
+LogicalResult Planner::proveRows() {
+  OutputProof proof = proveOutputs(function, shapes, options.dim);
+  result.table.output_axes = proof.axes;
+  if (proof.doubt.mixes) {
+    fault = Fault::Model;
+    return emitError(UnknownLoc::get(function.getContext()))
+           << "rows of " << options.dim << " influence each other: " << proof.doubt.reason;
+  }
+  if (proof.doubt.reason.empty())
+    result.table.row_proof = "proof: no operator computes across " + options.dim;
+  result.rowDoubt = proof.doubt;
+  return success();
+}
+
+/// Where no operator computes across the dim, padding reaches nothing.
+void Planner::proveBucket(StringRef dim, plan::BucketDimT &bucket) {
+  OutputProof proof = proveOutputs(function, shapes, dim);
+  bucket.output_axes = proof.axes;
+  if (proof.doubt.reason.empty())
+    bucket.proof = "proof: no operator computes across " + dim.str();
+  result.bucketDoubts.push_back(proof.doubt);
+}
+
+FailureOr<BatchPlan> Planner::plan() {
+  readBoundary();
+  result.dim = options.dim;
+  result.table.dim = DimExpr::symbol(function.getContext(), options.dim).str();
+  if (failed(checkDim("--batch-dim", options.dim)) || failed(findAxes("--batch-dim", options.dim, result.table.input_axes)) ||
+      failed(addSizes()) || failed(addBuckets()) || failed(addPads()) || failed(proveRows()))
+    return failure();
+  for (auto [option, bucket] : llvm::zip_equal(options.buckets, result.table.buckets))
+    proveBucket(option.first, *bucket);
+  return std::move(result);
+}
+
+} // namespace
+
+bool BatchPlan::needsTrial() const {
+  return table.row_proof.empty() || llvm::any_of(table.buckets, [](auto &bucket) { return bucket->proof.empty(); });
+}
+
+FailureOr<BatchPlan> planBatches(ModuleOp module, const BatchOptions &options, Fault &fault) {
+  return Planner(*module.getOps<func::FuncOp>().begin(), options, fault).plan();
+}
+
+} // namespace llmc
