@@ -149,11 +149,50 @@ def check_models(checks, folder):
         checks.check(done.returncode == 0 and "proof: no operator computes across N" in done.stdout, f"{name}: {done.stdout.strip()} {done.stderr.strip()}")
 
 
+def segments_of(artifact):
+    """The bytes behind the plan: constants and code."""
+    data = artifact.read_bytes()
+    return data[int.from_bytes(data[24:32], "little"):]
+
+
+def check_costs(checks, folder):
+    model, flags = ACCEPTED["a mask"][:2]
+    done, artifact = compile_batched(model, BATCH + flags + ["--batch-sizes", "1,2,8"], folder)
+    checks.check("costs" in batching_of(artifact) and not batching_of(artifact)["costs"], "an artifact has no costs at first")
+    done = run_tool("llmc-batch-sim", "--artifact", artifact)
+    checks.check(done.returncode == 1 and "has no costs" in done.stderr, f"the simulator says so: {done.stderr.strip()}")
+    before, mode = artifact.read_bytes(), artifact.stat().st_mode
+    bench = ["llmc-bench", artifact, "--save-costs", "--min-time", "0.01", "--threads", "1"]
+    done = run_tool(*bench)
+    checks.check(done.returncode == 0 and len(done.stdout.splitlines()) == 6, f"costs are measured: {done.stdout.strip()} {done.stderr.strip()}")
+    batching, plain = batching_of(artifact), json.loads(run_tool("llmc-plan", artifact, "--json").stdout)
+    checks.check(len(batching["costs"]) == 6 and min(batching["costs"]) > 0 and batching["cost_threads"] == 1 and batching["cost_level"],
+                 f"costs are kept: {batching['costs']}, {batching['cost_level']}")
+    artifact.with_suffix(".before").write_bytes(before)
+    same = json.loads(run_tool("llmc-plan", artifact.with_suffix(".before"), "--json").stdout)
+    for plan in (plain, same):
+        plan.pop("plan_bytes"), plan.pop("file_bytes"), plan["entries"][0].pop("batching")
+    checks.check(plain == same and segments_of(artifact) == segments_of(artifact.with_suffix(".before")), "all else is as it was")
+    checks.check(run_tool("llmc-plan", artifact, "--check").returncode == 0 and artifact.stat().st_mode == mode, "the file is sound, with its mode")
+    first = artifact.read_bytes()
+    checks.check(run_tool(*bench).returncode == 0 and len(artifact.read_bytes()) == len(first), "costs are measured again")
+    checks.check(not [file for file in folder.iterdir() if file.name.startswith("model.llmc.")], "no temporary file is left")
+    load = ["--rate", "100", "--requests", "2000"]
+    for bucket, good in (([], True), (["--bucket", "S=4"], True), (["--bucket", "S=5"], False), (["--bucket", "T=4"], False)):
+        done = run_tool("llmc-batch-sim", "--artifact", artifact, *load, *bucket)
+        checks.check((done.returncode == 0) == good, f"the simulator takes {bucket or 'the last bucket'}: {done.stdout.splitlines()[:1]} {done.stderr.strip()}")
+    onnx.save(parse(model), folder / "model.onnx")
+    run_tool("llmc", folder / "model.onnx", "-o", folder / "plain.llmc")
+    done = run_tool("llmc-bench", folder / "plain.llmc", "--save-costs")
+    checks.check(done.returncode == 1 and "compile it with --batch-dim" in done.stderr, f"an artifact without batches is refused: {done.stderr.strip()}")
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         check_accepted(checks, Path(folder))
         check_refused(checks, Path(folder))
+        check_costs(checks, Path(folder))
         check_models(checks, Path(folder))
     sys.exit(checks.finish())
 

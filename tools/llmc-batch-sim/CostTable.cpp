@@ -1,6 +1,9 @@
 //===- CostTable.cpp - What a run costs, by its rows --------------------------------------------------------------===//
 
 #include "tools/llmc-batch-sim/CostTable.h"
+#include "runtime/plan/verify/Verify.h"
+#include "runtime/plan/PlanFile.h"
+#include "tools/common/Tool.h"
 #include "tools/llmc-batch-sim/TextFile.h"
 #include <algorithm>
 
@@ -23,6 +26,46 @@ CostTable CostTable::fromFile(const std::string &path) {
     table.cost.push_back(batch::TimeNs(numbers[1] * double(batch::kMillisecond) + 0.5));
     return table.rows.size() < 2 || table.rows[table.rows.size() - 2] < table.rows.back();
   });
+  return table;
+}
+
+/// The number of the edge of `bucket` that one of `edges` names, or of the last.
+static uint32_t chosenEdge(const plan::BucketDim &bucket, const std::vector<std::string> &edges) {
+  uint32_t last = bucket.edges()->size() - 1;
+  std::string prefix = bucket.name()->str() + "=", known;
+  for (const std::string &text : edges) {
+    if (!text.starts_with(prefix))
+      continue;
+    for (uint32_t i = 0; i <= last; ++i)
+      if (text == prefix + std::to_string(bucket.edges()->Get(i)))
+        return i;
+    for (uint64_t edge : *bucket.edges())
+      known += (known.empty() ? "" : ", ") + std::to_string(edge);
+    tools::badCommand("--bucket " + text + ": the edges are " + known);
+  }
+  return last;
+}
+
+CostTable CostTable::fromArtifact(const std::string &path, const std::vector<std::string> &edges) {
+  auto file = rt::PlanFile::open(path.c_str());
+  if (!file.ok())
+    tools::badData(file.status().message());
+  const plan::Batching *batching = (*file)->plan().entries()->Get(0)->batching();
+  if (!batching || rt::count(batching->costs()) == 0)
+    tools::badData("'" + path + "' has no costs; llmc --batch-dim and llmc-bench --save-costs give it some");
+  uint32_t bucket = 0, found = 0;
+  for (uint32_t i = 0; i < rt::count(batching->buckets()); ++i) {
+    const plan::BucketDim &dim = *batching->buckets()->Get(i);
+    bucket = bucket * dim.edges()->size() + chosenEdge(dim, edges);
+    found += uint32_t(std::count_if(edges.begin(), edges.end(), [&](auto &text) { return text.starts_with(dim.name()->str() + "="); }));
+  }
+  if (found != edges.size())
+    tools::badCommand("--bucket names a dim that the artifact has no buckets of");
+  CostTable table;
+  for (uint32_t i = 0; i < batching->sizes()->size(); ++i) {
+    table.rows.push_back(uint32_t(batching->sizes()->Get(i)));
+    table.cost.push_back(batch::TimeNs(batching->costs()->Get(bucket * batching->sizes()->size() + i)));
+  }
   return table;
 }
 

@@ -19,6 +19,9 @@ struct CostTable {
   /// Lines of `ROWS MILLISECONDS`; # begins a comment.
   static CostTable fromFile(const std::string &path);
 
+  /// As llmc-bench measured it, for the bucket of the edges NAME=EDGE; the last edge of a dim that is not named.
+  static CostTable fromArtifact(const std::string &path, const std::vector<std::string> &edges);
+
   /// Of the smallest point with so many rows.
   batch::TimeNs at(uint32_t executed) const;
 };

@@ -51,6 +51,10 @@ void Options::addTo(CLI::App &app) {
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--costs", costs, "File with a line `ROWS MILLISECONDS` for each size, instead of the three above");
+  app.add_option("--artifact", artifact, "An artifact with sizes and their costs (llmc-bench --save-costs), instead of the four above")
+      ->excludes("--costs");
+  app.add_option("--bucket", bucket, "NAME=EDGE: which bucket's costs to take from the artifact (repeatable; default: the last edge)")
+      ->needs("--artifact");
   app.add_option("--jitter", jitter, "How run times scatter: none, lognormal (--sigma), exponential")
       ->check(CLI::IsMember({"none", "lognormal", "exponential"}))
       ->capture_default_str();
@@ -137,7 +141,9 @@ Scenario Options::scenario() const {
   load.arrivals = spec;
   load.arrivals.kind =
       choose<ArrivalKind>(arrivals, {"poisson", "gamma", "mmpp", "bursts", "diurnal", "closed", "trace"});
-  load.cost = costs.empty() ? CostTable::fromFormula(sizes, fixedMs, rowMs) : CostTable::fromFile(costs);
+  load.cost = !artifact.empty() ? CostTable::fromArtifact(artifact, bucket)
+              : costs.empty()   ? CostTable::fromFormula(sizes, fixedMs, rowMs)
+                                : CostTable::fromFile(costs);
   load.jitter = choose<Jitter>(jitter, {"none", "lognormal", "exponential"});
   load.sigma = sigma;
   load.maxRowsPerRequest = rowsPerRequest;

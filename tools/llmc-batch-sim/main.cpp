@@ -129,6 +129,7 @@ int main(int argc, char **argv) {
   options.addTo(app);
   tools::describe(app, "  llmc-batch-sim --rate 800 --slo-ms 50\n"
                        "  llmc-batch-sim --rate 800 --slo-ms 50 --deadlines --recommend --plot load.svg\n"
+                       "  llmc-batch-sim --artifact minilm.llmc --bucket S=64 --rate 200 --slo-ms 100 --recommend\n"
                        "  llmc-batch-sim --costs table.txt --arrivals trace --trace requests.txt --json\n");
   return tools::runTool(app, argc, argv, [&] { return simulateAll(options); });
 }

@@ -1,7 +1,7 @@
 //===- main.cpp - llmc-bench: times an artifact -------------------------------------------------------------------===//
 
-#include "tools/common/Inputs.h"
 #include "tools/common/Tool.h"
+#include "tools/llmc-bench/Bench.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -16,12 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct BenchOptions : InputOptions {
-  int warmup = 3;
-  double minTime = 1.0; // seconds
-  bool json = false;
-};
-
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 /// The greatest size of this process in memory.
@@ -33,8 +27,9 @@ double peakRssMb() {
   return 0;
 }
 
-/// At least `minTime` and five runs, so that a median means something.
-std::vector<double> measure(Session &session, const BenchOptions &options) {
+} // namespace
+
+std::vector<double> tools::measure(Session &session, const BenchOptions &options) {
   for (int i = 0; i < options.warmup; ++i)
     session.run();
   std::vector<double> times;
@@ -47,6 +42,8 @@ std::vector<double> measure(Session &session, const BenchOptions &options) {
   std::sort(times.begin(), times.end());
   return times;
 }
+
+namespace {
 
 int bench(const BenchOptions &options) {
   Clock::time_point begin = Clock::now();
@@ -86,6 +83,7 @@ int bench(const BenchOptions &options) {
 int main(int argc, char **argv) {
   CLI::App app("Times the runs of a compiled model", "llmc-bench");
   BenchOptions options;
+  bool savesCosts = false;
   options.addTo(app);
   app.add_option("--warmup", options.warmup, "Runs before the measured ones")
       ->check(CLI::Range(0, 1000000))
@@ -94,7 +92,9 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
   app.add_flag("--json", options.json, "Print one JSON object: median_ms p95_ms min_ms runs load_ms rss_mb ...");
+  app.add_flag("--save-costs", savesCosts, "Time each size of each bucket that the artifact lists, --min-time for each, and keep the table in it");
   describe(app, "  llmc-bench model.llmc --random 1 --threads 2\n"
-                "  llmc-bench bert.llmc --random 1 --dim batch=4 --dim length=128 --min-time 5 --json\n");
-  return runTool(app, argc, argv, [&] { return bench(options); });
+                "  llmc-bench bert.llmc --random 1 --dim batch=4 --dim length=128 --min-time 5 --json\n"
+                "  llmc-bench bert.llmc --save-costs --threads 2         what the batcher and llmc-batch-sim go by\n");
+  return runTool(app, argc, argv, [&] { return savesCosts ? saveCosts(options) : bench(options); });
 }
