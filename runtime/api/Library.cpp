@@ -36,9 +36,10 @@ const char *llmc_last_error(void) { return rt::lastError().c_str(); }
 const char *llmc_host_cpu_level(void) { return rt::hostCpuLevel().data() ? rt::hostCpuLevel().data() : ""; }
 
 const char *llmc_status_name(llmc_status status) {
-  static const char *const names[] = {"LLMC_OK",           "LLMC_INVALID_ARGUMENT", "LLMC_SHAPE", "LLMC_IO",
-                                      "LLMC_INVALID_PLAN", "LLMC_INCOMPATIBLE",     "LLMC_DATA",  "LLMC_OUT_OF_MEMORY",
-                                      "LLMC_CANCELLED",    "LLMC_INTERNAL"};
+  static const char *const names[] = {
+      "LLMC_OK",   "LLMC_INVALID_ARGUMENT", "LLMC_SHAPE",     "LLMC_IO",       "LLMC_INVALID_PLAN", "LLMC_INCOMPATIBLE",
+      "LLMC_DATA", "LLMC_OUT_OF_MEMORY",    "LLMC_CANCELLED", "LLMC_INTERNAL", "LLMC_REJECTED",     "LLMC_DEADLINE",
+      "LLMC_PENDING"};
   return unsigned(status) < std::size(names) ? names[status] : "unknown status";
 }
 

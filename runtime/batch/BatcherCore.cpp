@@ -193,8 +193,9 @@ Status BatcherCore::swapVersion(TimeNs now, uint32_t index, uint32_t version) {
   return {};
 }
 
-void BatcherCore::drain(TimeNs now, TimeNs deadline) {
+void BatcherCore::drain(TimeNs now, TimeNs deadline, bool endsRuns) {
   draining = true;
+  drainEndsRuns = endsRuns;
   drainDeadline = std::min(drainDeadline, deadline);
 }
 

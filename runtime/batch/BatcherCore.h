@@ -73,8 +73,8 @@ public:
   /// New requests, and waiting ones that are bound to none, go to this version, of which an instance must have been
   /// added.
   rt::Status swapVersion(TimeNs now, uint32_t model, uint32_t version);
-  /// Nothing more is admitted; what has not ended by the deadline is rejected.
-  void drain(TimeNs now, TimeNs deadline);
+  /// Nothing more is admitted; what has not ended by the deadline is rejected, runs under way only if `endsRuns`.
+  void drain(TimeNs now, TimeNs deadline, bool endsRuns = true);
 
   /// Decides. The actions, in order, also those that events caused since the last step; valid until the next call.
   std::span<const Action> step(TimeNs now);
@@ -268,7 +268,7 @@ private:
   mutable Pack checkPack;
   int64_t queuedBytes = 0;
   uint64_t nextSequence = 1, useCount = 0;
-  bool draining = false;
+  bool draining = false, drainEndsRuns = true;
   bool droppedSome = false; // requests that were late, while a step looked for what to start
   TimeNs drainDeadline = kNever;
   TimeNs wakeup = kNever;

@@ -387,7 +387,7 @@ void BatcherCore::rejectAll(TimeNs now) {
       leaveQueue(index);
     else if (request.state == RequestState::Claimed || request.state == RequestState::Quarantined)
       removeMember(request.batch, index);
-    else if (request.state != RequestState::Running)
+    else if (request.state != RequestState::Running || !drainEndsRuns)
       continue;
     if (request.state != RequestState::Running) {
       finish(now, index, Outcome::Rejected, Reason::Draining);

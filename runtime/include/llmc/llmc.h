@@ -216,7 +216,7 @@ LLMC_API llmc_status llmc_session_set_profile(llmc_session *session, llmc_profil
 /* A batcher takes single requests from any number of threads and runs those that fit together as one batch, on threads of
  * its own. Rows of a batch never influence each other: an answer is that of a run of the request alone.
  *
- *   llmc_batch_model model = {sizeof model, plan};
+ *   llmc_batch_model model = {sizeof model, plan}; // compiled with --batch-dim
  *   llmc_batcher *batcher;
  *   llmc_batcher_create(&model, 1, NULL, &batcher);
  *   llmc_submission what = {sizeof what};
@@ -294,7 +294,7 @@ typedef struct llmc_batch_model {
   llmc_response_order order;
   /* Limits of what waits. */
   int32_t max_queued_requests;     /* 0: none */
-  int32_t max_queued_rows;         /* 0: what the SLO allows, without one four full batches per instance */
+  int32_t max_queued_rows;         /* 0: what the SLO allows; without one, no limit but max_requests */
   int64_t max_queued_bytes;        /* of inputs; 0: none */
   int32_t admit_by_deadline;       /* not 0: refuse at once what can not be done in time */
   /* Devices. */
@@ -344,8 +344,8 @@ typedef struct llmc_batch_output {
 } llmc_batch_output;
 
 /* Called once, when the request has ended, on a thread of the batcher or on one that is in a call of it (so perhaps before
- * the submission returns). It may use the request, release it, submit others, but it must neither wait for requests that have
- * not ended nor close a batcher. Long work delays other requests. */
+ * the submission returns). It may use the request, release it, submit others, but it must neither wait for or release
+ * others that have not ended, nor drain or close a batcher. Long work delays other requests. */
 typedef void (*llmc_request_callback)(void *user, llmc_request *request);
 
 typedef struct llmc_submission {

@@ -5,17 +5,23 @@
  *   llmc::Session session(plan);
  *   session.setInput("x", {1, 3}, std::span<const float>(values));
  *   session.run();
- *   std::span<const float> y = session.output(0).as<float>(); */
+ *   std::span<const float> y = session.output(0).as<float>();
+ *
+ *   llmc::Batcher batcher(plan, {.batchDim = "N"});
+ *   llmc::Future future = batcher.submit({llmc::input("x", {1, 3}, std::span<const float>(values))}); // from any thread
+ *   std::span<const float> row = future.get().output(0).as<float>(); */
 #ifndef LLMC_LLMC_HPP
 #define LLMC_LLMC_HPP
 
 #include "llmc.h"
+#include <chrono>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace llmc {
@@ -178,6 +184,144 @@ private:
     void operator()(llmc_session *session) const { llmc_session_release(session); }
   };
   std::unique_ptr<llmc_session, Release> handle;
+};
+
+/* An input of a submission; `dims` and `data` are the caller's. */
+struct Input {
+  const char *name; /* null: by its place */
+  llmc_type type;
+  std::vector<int64_t> dims;
+  std::span<const std::byte> data;
+};
+template <typename T> Input input(const char *name, std::vector<int64_t> dims, std::span<const T> data) {
+  static_assert(typeOf<std::remove_const_t<T>> != LLMC_TYPE_INVALID, "no element type corresponds to T");
+  return {name, typeOf<std::remove_const_t<T>>, std::move(dims), std::as_bytes(data)};
+}
+
+/* A request that is under way, or has ended. Its outputs live as long as it does. Cancels itself if it goes before its end. */
+class Future {
+public:
+  explicit Future(llmc_request *request) : handle(request) {}
+
+  llmc_request *raw() const { return handle.get(); }
+  /* False if it has not ended within that time. */
+  bool waitFor(std::chrono::microseconds time) const {
+    return llmc_request_wait(handle.get(), time.count()) != LLMC_PENDING;
+  }
+  bool isDone() const { return waitFor(std::chrono::microseconds(0)); }
+  /* Waits; throws unless the request is done. */
+  const Future &get() const {
+    check(llmc_request_wait(handle.get(), -1));
+    return *this;
+  }
+  TensorView output(int index) const {
+    llmc_tensor_view raw = {};
+    raw.struct_size = sizeof raw;
+    check(llmc_request_output(handle.get(), index, &raw));
+    return {raw.data, raw.size, raw.type, {raw.dims, size_t(raw.rank)}};
+  }
+  const char *reason() const { return llmc_request_reason(handle.get()); }
+  void cancel() { llmc_request_cancel(handle.get()); }
+
+private:
+  struct Release {
+    void operator()(llmc_request *request) const { llmc_request_release(request); }
+  };
+  std::unique_ptr<llmc_request, Release> handle;
+};
+
+/* The settings that programs change most; all others through Batcher's constructor for llmc_batch_model. */
+struct BatchOptions {
+  std::optional<std::string> batchDim; /* none: as the plan says; LLMC_BATCH_NONE: nothing is batched */
+  int instances = 0;
+  int maxRows = 0;
+  std::chrono::microseconds delay{0};
+  bool splitLarge = false;
+  std::string record; /* a file */
+};
+
+struct SubmitOptions {
+  int model = 0;
+  std::chrono::microseconds deadline{0}, queueTimeout{0};
+  int priority = 0;
+  uint64_t stream = 0;
+  bool lend = false; /* inputs are read in place, and stay as they are until the request has ended */
+};
+
+class Batcher {
+public:
+  explicit Batcher(const Plan &plan, const BatchOptions &options = {}) {
+    llmc_batch_model model = {};
+    model.struct_size = sizeof model;
+    model.plan = plan.get();
+    model.batch_dim = options.batchDim ? options.batchDim->c_str() : nullptr;
+    model.instances = options.instances;
+    model.max_rows = options.maxRows;
+    model.delay_us = options.delay.count();
+    model.split_large = options.splitLarge;
+    llmc_batcher_options all = {};
+    all.struct_size = sizeof all;
+    all.record = options.record.empty() ? nullptr : options.record.c_str();
+    create({&model, 1}, &all);
+  }
+  explicit Batcher(std::span<const llmc_batch_model> models, const llmc_batcher_options *options = nullptr) {
+    create(models, options);
+  }
+
+  llmc_batcher *get() const { return handle.get(); }
+
+  Future submit(std::span<const Input> inputs, const SubmitOptions &options = {}) {
+    std::vector<llmc_batch_input> raw;
+    for (const Input &input : inputs)
+      raw.push_back({input.name, input.type, int32_t(input.dims.size()), input.dims.data(), input.data.data(),
+                     input.data.size()});
+    llmc_submission what = {};
+    what.struct_size = sizeof what;
+    what.model = options.model;
+    what.inputs = raw.data();
+    what.num_inputs = int32_t(raw.size());
+    what.lend = options.lend;
+    what.deadline_us = options.deadline.count();
+    what.queue_timeout_us = options.queueTimeout.count();
+    what.priority = options.priority;
+    what.stream = options.stream;
+    return submit(what);
+  }
+  Future submit(std::initializer_list<Input> inputs, const SubmitOptions &options = {}) {
+    return submit(std::span(inputs.begin(), inputs.size()), options);
+  }
+  Future submit(const llmc_submission &what) {
+    llmc_request *request;
+    check(llmc_batcher_submit(get(), &what, &request));
+    return Future(request);
+  }
+
+  llmc_batch_stats stats(int model = 0) const {
+    llmc_batch_stats stats = {};
+    stats.struct_size = sizeof stats;
+    check(llmc_batcher_stats(get(), model, &stats));
+    return stats;
+  }
+  int swap(const Plan &plan, int model = 0, int entry = 0) {
+    int32_t version;
+    check(llmc_batcher_swap(get(), model, plan.get(), entry, &version));
+    return version;
+  }
+  void drain() { check(llmc_batcher_drain(get(), -1)); }
+  void drain(std::chrono::microseconds timeout) { check(llmc_batcher_drain(get(), timeout.count())); }
+  void close() { check(llmc_batcher_close(get())); }
+
+private:
+  void create(std::span<const llmc_batch_model> models, const llmc_batcher_options *options) {
+    llmc_batcher *batcher;
+    check(llmc_batcher_create(models.data(), int32_t(models.size()), options, &batcher));
+    handle.reset(batcher);
+  }
+
+  struct Release {
+    void operator()(llmc_batcher *batcher) const { llmc_batcher_release(batcher); }
+  };
+  std::unique_ptr<llmc_batcher, Release> handle;
 };
 
 } // namespace llmc

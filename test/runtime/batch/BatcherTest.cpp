@@ -1,0 +1,537 @@
+//===- BatcherTest.cpp - The batcher with threads and tensors, through its C and C++ API --------------------------===//
+
+#include "test/runtime/batch/BatchPlans.h"
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace llmc::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+BatchOptions batchedIn(const char *dim) {
+  BatchOptions options;
+  options.batchDim = dim;
+  return options;
+}
+
+/// Rows of a request to addReluPlan that nobody else has.
+struct AddRequest {
+  AddRequest(int id, int rows) : rows(rows), a(size_t(rows) * 4), b(size_t(rows) * 4) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      a[i] = float(id) * 16 + float(i);
+      b[i] = i % 3 == 0 ? -1e6f : 0.5f;
+    }
+  }
+  std::vector<Input> inputs() const {
+    return {input("a", {rows, 4}, std::span<const float>(a)), input("b", {rows, 4}, std::span<const float>(b))};
+  }
+  void check(const Future &future) const {
+    TensorView y = future.get().output(0);
+    ASSERT_EQ(y.dims[0], rows);
+    std::span<const float> values = y.as<float>();
+    ASSERT_EQ(values.size(), a.size());
+    for (size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(values[i], std::max(0.0f, a[i] + b[i])) << "element " << i;
+  }
+  int rows;
+  std::vector<float> a, b;
+};
+
+TEST(Batcher, answers_one_request) {
+  HeldPlan held(addReluPlan());
+  Batcher batcher(held.plan, batchedIn("batch"));
+  AddRequest request(1, 3);
+  request.check(batcher.submit(request.inputs()));
+  EXPECT_EQ(batcher.stats().done, 1);
+  EXPECT_EQ(batcher.stats().executed_rows, 3);
+}
+
+TEST(Batcher, runs_what_waits_as_one_batch) {
+  HeldPlan held(addReluPlan());
+  BatchOptions options = batchedIn("batch");
+  options.delay = 10s; // a full batch does not wait
+  options.maxRows = 8;
+  Batcher batcher(held.plan, options);
+  std::vector<AddRequest> requests;
+  std::vector<Future> futures;
+  for (int i = 0; i < 4; ++i) {
+    requests.emplace_back(i, 2);
+    futures.push_back(batcher.submit(requests.back().inputs()));
+  }
+  for (size_t i = 0; i < 4; ++i)
+    requests[i].check(futures[i]);
+  llmc_batch_stats stats = batcher.stats();
+  EXPECT_EQ(stats.executions, 1);
+  EXPECT_EQ(stats.rows, 8);
+  EXPECT_EQ(stats.total.count, 4);
+}
+
+/// Everybody gets the answer to what they asked, from several instances and threads.
+TEST(Batcher, callers_from_many_threads) {
+  HeldPlan held(addReluPlan(), 2);
+  for (bool doubleBuffer : {false, true}) {
+    llmc_batch_model model = {};
+    model.struct_size = sizeof model;
+    model.plan = held.plan.get();
+    model.batch_dim = "batch";
+    model.instances = 2;
+    model.double_buffer = doubleBuffer;
+    Batcher batcher(std::span(&model, 1));
+    std::vector<std::thread> clients;
+    for (int id = 0; id < 8; ++id)
+      clients.emplace_back([&, id] {
+        for (int run = 0; run < 50; ++run) {
+          AddRequest first(id * 1000 + run, 1 + run % 3), second(id * 1000 + 500 + run, 1);
+          SubmitOptions lend;
+          lend.lend = run % 2;
+          Future one = batcher.submit(first.inputs(), lend), two = batcher.submit(second.inputs(), lend);
+          first.check(one);
+          second.check(two);
+        }
+      });
+    for (std::thread &client : clients)
+      client.join();
+    EXPECT_EQ(batcher.stats().done, 800);
+    EXPECT_EQ(batcher.stats().failed, 0);
+  }
+}
+
+/// The inputs are read where they are, the output written where the caller wants it.
+TEST(Batcher, memory_of_the_caller) {
+  HeldPlan held(addReluPlan());
+  Batcher batcher(held.plan, batchedIn("batch"));
+  std::vector<float> a(8, 1), b(8, 2), y(8);
+  int64_t dims[] = {2, 4};
+  llmc_batch_input inputs[] = {{"b", LLMC_TYPE_F32, 2, dims, b.data(), 32}, {"a", LLMC_TYPE_F32, 2, dims, a.data(), 32}};
+  llmc_batch_output output = {nullptr, y.data(), 32};
+  llmc_submission what = {};
+  what.struct_size = sizeof what;
+  what.inputs = inputs;
+  what.num_inputs = 2;
+  what.lend = 1;
+  what.outputs = &output;
+  what.num_outputs = 1;
+  Future future = batcher.submit(what);
+  EXPECT_EQ(future.get().output(0).data, y.data());
+  EXPECT_EQ(y, std::vector<float>(8, 3));
+  output.size = 28;
+  EXPECT_THROW(batcher.submit(what), Error);
+  EXPECT_STREQ(llmc_last_error(), "the memory for output 'y' has 28 bytes, it needs 32");
+}
+
+/// Rows that are not the outermost dim, and other dims that requests must agree in.
+TEST(Batcher, rows_in_the_middle) {
+  HeldPlan held(middleRowsPlan());
+  Batcher batcher(held.plan, batchedIn("N"));
+  std::vector<std::thread> clients;
+  for (int id = 0; id < 4; ++id)
+    clients.emplace_back([&, id] {
+      for (int run = 0; run < 100; ++run) {
+        int64_t n = 1 + run % 3, s = 1 + (run + id) % 5;
+        std::vector<float> x(size_t(2 * n * s));
+        for (size_t i = 0; i < x.size(); ++i)
+          x[i] = float(id * 100000 + run * 100) + float(i);
+        Future future = batcher.submit({input("x", {2, n, s}, std::span<const float>(x))});
+        std::span<const float> y = future.get().output(0).as<float>();
+        ASSERT_EQ(y.size(), x.size());
+        for (size_t i = 0; i < x.size(); ++i)
+          ASSERT_EQ(y[i], 2 * x[i]);
+      }
+    });
+  for (std::thread &client : clients)
+    client.join();
+}
+
+/// Sizes and buckets of the plan: requests are padded to the next edge, answers cut back.
+TEST(Batcher, padded_dims) {
+  HeldPlan held(paddedPlan());
+  BatchOptions options;
+  options.delay = 5ms;
+  Batcher batcher(held.plan, options);
+  std::vector<std::vector<float>> xs;
+  std::vector<Future> futures;
+  for (int i = 0; i < 30; ++i) {
+    int64_t n = 1 + i % 2, s = 1 + (i * 7) % 20;
+    std::vector<float> &x = xs.emplace_back(size_t(2 * n * s));
+    for (size_t k = 0; k < x.size(); ++k)
+      x[k] = float(i * 1000) + float(k);
+    futures.push_back(batcher.submit({input("x", {2, n, s}, std::span<const float>(x))}));
+  }
+  for (size_t i = 0; i < futures.size(); ++i) {
+    TensorView y = futures[i].get().output(0);
+    EXPECT_EQ(y.dims[2], int64_t(1 + (i * 7) % 20));
+    for (size_t k = 0; k < xs[i].size(); ++k)
+      ASSERT_EQ(y.as<float>()[k], 2 * xs[i][k]);
+  }
+  llmc_batch_stats stats = batcher.stats();
+  EXPECT_LT(stats.executions, 20);
+  EXPECT_GE(stats.executed_rows, stats.rows);
+  EXPECT_THROW(batcher.submit({input("x", {2, 1, 65}, std::span<const float>(std::vector<float>(130)))}), Error);
+  EXPECT_STREQ(llmc_last_error(), "input 'x' has 65 in dim 2, the largest bucket of 'S' is 64");
+}
+
+/// An input without rows has to be the same for all of a batch.
+TEST(Batcher, shared_inputs) {
+  HeldPlan held(sharedTablePlan());
+  BatchOptions options = batchedIn("N");
+  options.delay = 2ms;
+  Batcher batcher(held.plan, options);
+  std::vector<std::vector<float>> tables;
+  for (int t = 0; t < 3; ++t)
+    tables.emplace_back(32, float(t));
+  std::vector<Future> futures;
+  int64_t id = 5;
+  for (int i = 0; i < 30; ++i)
+    futures.push_back(batcher.submit({input("table", {8, 4}, std::span<const float>(tables[size_t(i) % 3])),
+                                      input("id", {1}, std::span<const int64_t>(&id, 1))}));
+  for (size_t i = 0; i < futures.size(); ++i)
+    EXPECT_EQ(futures[i].get().output(0).as<float>()[3], float(i % 3));
+  EXPECT_LT(batcher.stats().executions, 30);
+}
+
+/// Who asks for what can not be fails alone, and is told where.
+TEST(Batcher, a_bad_row_fails_alone) {
+  HeldPlan held(lookupPlan());
+  BatchOptions options = batchedIn("N");
+  options.delay = 10s;
+  options.maxRows = 8;
+  Batcher batcher(held.plan, options);
+  std::vector<int64_t> ids = {0, 1, 2, 3, 4, 99, 6, 7};
+  std::vector<Future> futures;
+  for (int64_t &id : ids)
+    futures.push_back(batcher.submit({input("id", {1}, std::span<const int64_t>(&id, 1))}));
+  for (size_t i = 0; i < 8; ++i) {
+    if (ids[i] != 99) {
+      EXPECT_EQ(futures[i].get().output(0).as<float>()[1], float(4 * ids[i] + 1));
+      continue;
+    }
+    EXPECT_EQ(llmc_request_wait(futures[i].raw(), -1), LLMC_DATA);
+    EXPECT_NE(std::string(llmc_request_error(futures[i].raw())).find("embedding/Gather"), std::string::npos)
+        << llmc_request_error(futures[i].raw());
+    EXPECT_THROW(futures[i].output(0), Error);
+  }
+  EXPECT_EQ(batcher.stats().done, 7);
+  EXPECT_EQ(batcher.stats().failed, 1);
+}
+
+TEST(Batcher, more_rows_than_a_batch) {
+  HeldPlan held(addReluPlan());
+  BatchOptions options = batchedIn("batch");
+  options.maxRows = 4;
+  AddRequest request(7, 11);
+  {
+    Batcher refusing(held.plan, options);
+    EXPECT_THROW(refusing.submit(request.inputs()), Error);
+    EXPECT_STREQ(llmc_last_error(), "the request has 11 rows, more than the 4 of a batch");
+  }
+  options.splitLarge = true;
+  Batcher batcher(held.plan, options);
+  for (int i = 0; i < 20; ++i)
+    request.check(batcher.submit(request.inputs()));
+  EXPECT_EQ(batcher.stats().rows, 20 * 11);
+}
+
+TEST(Batcher, a_large_request_fails_as_a_whole) {
+  HeldPlan held(lookupPlan());
+  BatchOptions options = batchedIn("N");
+  options.maxRows = 4;
+  options.splitLarge = true;
+  Batcher batcher(held.plan, options);
+  std::vector<int64_t> ids = {0, 1, 2, 3, 4, 5, 99, 7, 0, 1};
+  Future future = batcher.submit({input("id", {10}, std::span<const int64_t>(ids))});
+  EXPECT_EQ(llmc_request_wait(future.raw(), -1), LLMC_DATA);
+}
+
+/// Without a batch dim each request runs alone, with whatever dims the model takes, and gives outputs of any size.
+TEST(Batcher, nothing_is_batched) {
+  HeldPlan held(compressPlan());
+  Batcher batcher(held.plan, batchedIn(LLMC_BATCH_NONE));
+  for (int n : {1, 7, 300}) {
+    std::vector<float> x(size_t(n), -1);
+    x[size_t(n) / 2] = 4;
+    Future future = batcher.submit({input("x", {n}, std::span<const float>(x))});
+    std::span<const float> y = future.get().output(0).as<float>();
+    ASSERT_EQ(y.size(), 1u);
+    EXPECT_EQ(y[0], 4);
+  }
+}
+
+struct Calls {
+  std::atomic<int> count = 0, ok = 0;
+  static void take(void *user, llmc_request *request) {
+    auto *self = static_cast<Calls *>(user);
+    self->ok += llmc_request_wait(request, 0) == LLMC_OK;
+    ++self->count;
+  }
+  static void takeAndRelease(void *user, llmc_request *request) {
+    take(user, request);
+    llmc_request_release(request);
+  }
+};
+
+TEST(Batcher, callbacks) {
+  HeldPlan held(addReluPlan());
+  Batcher batcher(held.plan, batchedIn("batch"));
+  std::vector<float> a(4, 1);
+  int64_t dims[] = {1, 4};
+  llmc_batch_input inputs[] = {{nullptr, LLMC_TYPE_F32, 2, dims, a.data(), 16}, {nullptr, LLMC_TYPE_F32, 2, dims, a.data(), 16}};
+  Calls calls;
+  llmc_submission what = {};
+  what.struct_size = sizeof what;
+  what.inputs = inputs;
+  what.num_inputs = 2;
+  EXPECT_EQ(llmc_batcher_submit(batcher.get(), &what, nullptr), LLMC_INVALID_ARGUMENT);
+  what.callback = Calls::take;
+  what.user = &calls;
+  for (int i = 0; i < 100; ++i)
+    check(llmc_batcher_submit(batcher.get(), &what, nullptr)); // releases itself
+  what.callback = Calls::takeAndRelease;
+  llmc_request *request;
+  for (int i = 0; i < 100; ++i)
+    check(llmc_batcher_submit(batcher.get(), &what, &request));
+  batcher.drain();
+  EXPECT_EQ(calls.count, 200);
+  EXPECT_EQ(calls.ok, 200);
+}
+
+TEST(Batcher, cancels_and_limits_of_time) {
+  HeldPlan held(slowPlan());
+  BatchOptions options = batchedIn("N");
+  options.maxRows = 1;
+  Batcher batcher(held.plan, options);
+  std::vector<float> x(4, 1);
+  std::vector<Input> inputs = {input("x", {1, 4}, std::span<const float>(x))};
+  std::vector<Future> busy; // keeps the instance busy
+  for (int i = 0; i < 3; ++i)
+    busy.push_back(batcher.submit(inputs));
+  Future cancelled = batcher.submit(inputs);
+  cancelled.cancel();
+  cancelled.cancel();
+  EXPECT_EQ(llmc_request_wait(cancelled.raw(), -1), LLMC_CANCELLED);
+  EXPECT_STREQ(cancelled.reason(), "cancelled");
+  for (const Future &future : busy)
+    future.get();
+  busy.clear();
+  batcher.submit(inputs).cancel(); // perhaps while it runs; then released
+  SubmitOptions urgent;
+  urgent.deadline = 1us;
+  try {
+    Future late = batcher.submit(inputs, urgent);
+    llmc_status status = llmc_request_wait(late.raw(), -1);
+    EXPECT_TRUE(status == LLMC_DEADLINE) << status;
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), LLMC_DEADLINE);
+  }
+}
+
+TEST(Batcher, a_full_queue_refuses) {
+  HeldPlan held(slowPlan());
+  llmc_batch_model model = {};
+  model.struct_size = sizeof model;
+  model.plan = held.plan.get();
+  model.batch_dim = "N";
+  model.max_rows = 1;
+  model.max_queued_requests = 2;
+  Batcher batcher(std::span(&model, 1));
+  std::vector<float> x(4, 1);
+  std::vector<Future> futures;
+  int refused = 0;
+  for (int i = 0; i < 50; ++i) {
+    try {
+      futures.push_back(batcher.submit({input("x", {1, 4}, std::span<const float>(x))}));
+    } catch (const Error &error) {
+      EXPECT_EQ(error.status(), LLMC_REJECTED);
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(llmc_batcher_count(batcher.get(), 0, "queue_full"), refused);
+  for (const Future &future : futures)
+    future.get();
+}
+
+/// All requests end when it closes; they can be read and released after it is gone.
+TEST(Batcher, closes_under_load) {
+  HeldPlan held(slowPlan(500));
+  std::vector<Future> futures;
+  std::vector<float> x(4, 1);
+  std::vector<Input> inputs = {input("x", {1, 4}, std::span<const float>(x))};
+  std::optional<Batcher> batcher;
+  BatchOptions options = batchedIn("N");
+  options.maxRows = 2;
+  batcher.emplace(held.plan, options);
+  for (int i = 0; i < 8; ++i)
+    futures.push_back(batcher->submit(inputs));
+  batcher->close();
+  batcher->close();
+  EXPECT_THROW(batcher->submit(inputs), Error);
+  EXPECT_STREQ(llmc_last_error(), "the batcher is closed");
+  batcher.reset();
+  int done = 0, rejected = 0;
+  for (const Future &future : futures) {
+    llmc_status status = llmc_request_wait(future.raw(), 0);
+    done += status == LLMC_OK;
+    rejected += status == LLMC_REJECTED;
+  }
+  EXPECT_EQ(done + rejected, 8);
+}
+
+TEST(Batcher, swaps_versions_under_load) {
+  HeldPlan first(addReluPlan()), second(addReluPlan()), other(lookupPlan());
+  Batcher batcher(first.plan, batchedIn("batch"));
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> clients;
+  for (int id = 0; id < 3; ++id)
+    clients.emplace_back([&, id] {
+      for (int run = 0; !stop; ++run) {
+        AddRequest request(id * 10000 + run % 1000, 1);
+        request.check(batcher.submit(request.inputs()));
+      }
+    });
+  for (int version = 2; version <= 12; ++version) {
+    EXPECT_EQ(batcher.swap(version % 2 ? first.plan : second.plan), version);
+    EXPECT_EQ(llmc_batcher_version(batcher.get(), 0), version);
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_THROW(batcher.swap(other.plan), Error);
+  stop = true;
+  for (std::thread &client : clients)
+    client.join();
+  EXPECT_EQ(batcher.stats().failed + batcher.stats().rejected, 0);
+}
+
+TEST(Batcher, records_a_trace) {
+  HeldPlan held(addReluPlan());
+  std::string path = testing::TempDir() + "batch-trace-" + std::to_string(getpid());
+  {
+    BatchOptions options = batchedIn("batch");
+    options.record = path;
+    Batcher batcher(held.plan, options);
+    AddRequest request(1, 3);
+    for (int i = 0; i < 5; ++i)
+      batcher.submit(request.inputs()).get();
+  }
+  std::ifstream file(path);
+  std::string line;
+  int lines = 0;
+  while (std::getline(file, line)) {
+    if (line[0] == '#')
+      continue;
+    double time;
+    int rows;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%lf %d # main", &time, &rows), 2) << line;
+    EXPECT_EQ(rows, 3);
+    EXPECT_NE(line.find(" done none "), std::string::npos) << line;
+    ++lines;
+  }
+  EXPECT_EQ(lines, 5);
+  std::remove(path.c_str());
+}
+
+TEST(Batcher, a_child_is_told) {
+  HeldPlan held(addReluPlan());
+  Batcher batcher(held.plan, batchedIn("batch"));
+  AddRequest request(1, 1);
+  request.check(batcher.submit(request.inputs()));
+  pid_t child = fork();
+  if (child == 0) {
+    llmc_submission what = {};
+    what.struct_size = sizeof what;
+    llmc_request *made;
+    bool told = llmc_batcher_submit(batcher.get(), &what, &made) == LLMC_INVALID_ARGUMENT &&
+                std::string(llmc_last_error()).find("fork") != std::string::npos;
+    llmc_batcher_release(batcher.get());
+    _exit(told ? 0 : 1);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  request.check(batcher.submit(request.inputs()));
+}
+
+/// What is wrong is said in one sentence, and nothing else is disturbed.
+TEST(Batcher, bad_submissions) {
+  HeldPlan held(addReluPlan());
+  Batcher batcher(held.plan, batchedIn("batch"));
+  std::vector<float> x(12);
+  std::span<const float> one(x.data(), 4), two(x.data(), 8);
+  auto says = [&](std::vector<Input> inputs, const char *message, const SubmitOptions &options = {}) {
+    try {
+      batcher.submit(inputs, options);
+      ADD_FAILURE() << "no error, expected: " << message;
+    } catch (const Error &error) {
+      EXPECT_STREQ(error.what(), message);
+    }
+  };
+  Input a = input("a", {1, 4}, one), b = input("b", {1, 4}, one);
+  says({a}, "input 'b' is missing");
+  says({a, a}, "input 'a' is given twice");
+  says({a, input("c", {1, 4}, one)}, "there is no input 'c'; there is 'a', 'b'");
+  says({a, b, input(nullptr, {1, 4}, one)}, "there is no input 2 among 2");
+  says({a, input("b", {1, 4}, std::span<const int32_t>(reinterpret_cast<int32_t *>(x.data()), 4))},
+       "input 'b' has type I32, expected F32");
+  says({a, input("b", {4}, one)}, "input 'b' has rank 1, expected 2");
+  says({a, input("b", {1, 5}, one)}, "input 'b' has 5 in dim 1, expected 4");
+  says({a, input("b", {2, 4}, one)}, "input 'b' has 16 bytes, its dims and type ask for 32");
+  says({a, input("b", {2, 4}, two)}, "inputs 'a' and 'b' disagree on 'batch': 1 and 2");
+  says({input("a", {0, 4}, one.first(0)), input("b", {0, 4}, one.first(0))}, "the request has 0 rows");
+  SubmitOptions options;
+  options.priority = 2;
+  says({a, b}, "priority 2 is not within 1 and 1", options);
+  options.priority = 0;
+  options.deadline = -1us;
+  says({a, b}, "the deadline or the queue timeout is negative", options);
+  options.deadline = 0us;
+  options.model = 1;
+  says({a, b}, "there is no model 1 among 1", options);
+  AddRequest good(1, 1);
+  good.check(batcher.submit(good.inputs()));
+}
+
+TEST(Batcher, contradictory_settings) {
+  HeldPlan held(addReluPlan()), padded(paddedPlan()), data(compressPlan());
+  auto says = [&](auto set, const char *message) {
+    llmc_batch_model model = {};
+    model.struct_size = sizeof model;
+    model.plan = held.plan.get();
+    model.batch_dim = "batch";
+    llmc_batcher_options options = {};
+    options.struct_size = sizeof options;
+    set(model, options);
+    llmc_batcher *batcher;
+    EXPECT_EQ(llmc_batcher_create(&model, 1, &options, &batcher), LLMC_INVALID_ARGUMENT);
+    EXPECT_STREQ(llmc_last_error(), message);
+    EXPECT_EQ(batcher, nullptr);
+  };
+  using M = llmc_batch_model &;
+  using O = llmc_batcher_options &;
+  static const int32_t sizes[] = {1, 2, 128}, preferred[] = {32}, three[] = {3};
+  says([](M m, O) { m.batch_dim = nullptr; },
+       "model 'main': the plan does not say which dim is batched: compile it with --batch-dim, or name one of 'batch'");
+  says([](M m, O) { m.batch_dim = "M"; }, "model 'main': no input has a dim 'M'; there is 'batch'");
+  says([](M m, O) { m.sizes = sizes, m.num_sizes = 3; }, "model 'main': a size of 128 rows, but 'batch' is in 1..64");
+  says([](M m, O) { m.max_rows = 65; }, "model 'main': max_rows is 65, but 'batch' is in 1..64");
+  says([](M m, O) { m.preferred = preferred, m.num_preferred = 1, m.max_rows = 16; },
+       "model 'main': preferred size 32 is over the cap of 16 rows");
+  says([](M m, O) { m.delay_us = -1; }, "model 'main': delay_us is -1 microseconds");
+  says([](M m, O) { m.delay_us = 2000, m.slo_p99_us = 1000; },
+       "model 'main': the delay of 2000000 ns is over the deadline of the SLO, 1000000 ns");
+  says([](M m, O) { m.default_priority = 3; }, "model 'main': default priority 3 is not within 1 and 1");
+  says([](M m, O) { m.instances = -1; }, "model 'main': instances is -1, which is not within 0 and 1024");
+  says([](M, O o) { o.spin_us = -1; }, "spin_us is -1, which is not within 0 and one second");
+  says([](M, O o) { o.max_requests = -1; }, "max_requests, parallel_runs or max_queued_bytes is negative");
+  says([&](M m, O) { m.plan = padded.plan.get(); }, "model 'main': the plan is batched in 'N', not in 'batch'");
+  says([&](M m, O) { m.plan = padded.plan.get(), m.batch_dim = nullptr, m.sizes = three, m.num_sizes = 1; },
+       "model 'main': a size of 3 rows, which the plan does not have");
+  says([&](M m, O) { m.plan = data.plan.get(), m.batch_dim = "n"; },
+       "model 'main': output 'y' has no dim 'n', so it can not be told which of it belongs to which row");
+}
+
+} // namespace
+} // namespace llmc::test
