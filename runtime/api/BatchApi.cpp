@@ -92,7 +92,8 @@ const char *llmc_request_reason(const llmc_request *request) {
 }
 
 const char *llmc_request_error(const llmc_request *request) {
-  return hasEnded(request) && of(request)->outcome == batch::Outcome::Failed ? of(request)->error.message().c_str() : "";
+  bool failed = hasEnded(request) && of(request)->outcome == batch::Outcome::Failed;
+  return failed ? of(request)->error.message().c_str() : "";
 }
 
 llmc_status llmc_request_output(const llmc_request *request, int32_t index, llmc_tensor_view *view) {

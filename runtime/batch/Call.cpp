@@ -28,6 +28,8 @@ Status Call::result() const {
   case Outcome::Done:
     return {};
   case Outcome::Failed:
+    if (reason == Reason::BatchAborted)
+      return {kRejected, "a request that shared its run has failed, and too many do to find out which: worth a retry"};
     return error.ok() ? Status(rt::Code::Internal, "the run failed") : error;
   case Outcome::Rejected:
     return {kRejected, reason == Reason::QueueTimeout ? "it has waited too long"

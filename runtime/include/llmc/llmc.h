@@ -46,7 +46,7 @@ typedef enum llmc_status {
   LLMC_OUT_OF_MEMORY = 7,
   LLMC_CANCELLED = 8,
   LLMC_INTERNAL = 9, /* a fault of the runtime or the compiler */
-  LLMC_REJECTED = 10, /* by a batcher: it is full, closing, or what waited too long in its queue; see llmc_request_reason */
+  LLMC_REJECTED = 10, /* by a batcher: it is full or closing, or the request waited too long; see llmc_request_reason */
   LLMC_DEADLINE = 11, /* by a batcher: the deadline of the request has passed, or could not be kept */
   LLMC_PENDING = 12   /* the request has not ended yet */
 } llmc_status;

@@ -74,6 +74,7 @@ inline PlanBuilder paddedPlan() {
   const auto *bytes = reinterpret_cast<const uint8_t *>(&value);
   pad->value.assign(bytes, bytes + 4);
   table->pads.push_back(std::move(pad));
+  b.parts.plan.entries[0]->outputs[0]->dim_names = {"", "N", "S"};
   b.parts.plan.entries[0]->batching = std::move(table);
   return b;
 }
