@@ -188,6 +188,8 @@ llmc_status llmc_batcher_stats(const llmc_batcher *batcher, int32_t model, llmc_
     result.failed_executions = int64_t(from.failedExecutions);
     result.rows = int64_t(from.rows);
     result.executed_rows = int64_t(from.executedRows);
+    result.cache_hits = int64_t(now->cacheHits);
+    result.cache_misses = int64_t(now->cacheMisses);
     result.queue = latencyOf(from.queueTime);
     result.run = latencyOf(from.runTime);
     result.total = latencyOf(from.totalTime);

@@ -101,6 +101,12 @@ Status Batcher::addModel(const ModelSetup &setup, size_t numModels, BatcherConfi
     model->namesDim = options.batch_dim != nullptr;
     model->batchDim = model->spec.dim;
     model->instances = options.instances ? uint32_t(options.instances) : 1;
+    if (options.cache_bytes < 0)
+      return invalid(concat("cache_bytes is ", options.cache_bytes));
+    if (options.cache_bytes > 0 && options.stateful)
+      return invalid("answers of a model with state can not be kept");
+    if (options.cache_bytes > 0)
+      model->cache = std::make_unique<AnswerCache>(options.cache_bytes);
     model->splitsLarge = options.split_large != 0;
     model->numPriorities = uint32_t(settings.classes.size());
     model->doubleBuffer = settings.doubleBuffer;
@@ -200,6 +206,13 @@ std::unique_ptr<Batcher::Snapshot> Batcher::snapshot(uint32_t model) {
   result->stats = core->stats(model);
   result->queued = core->queued(model);
   result->delay = core->delay(model);
+  if (const AnswerCache *cache = models[model]->cache.get()) { // hits are done without the core
+    result->cacheHits = cache->hits();
+    result->cacheMisses = cache->misses();
+    result->stats.admitted += result->cacheHits;
+    result->stats.outcomes[unsigned(Outcome::Done)] += result->cacheHits;
+    result->stats.reasons[unsigned(Reason::None)] += result->cacheHits;
+  }
   return result;
 }
 

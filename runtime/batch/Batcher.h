@@ -8,6 +8,7 @@
 #ifndef LLMC_RUNTIME_BATCH_BATCHER_H
 #define LLMC_RUNTIME_BATCH_BATCHER_H
 
+#include "runtime/batch/AnswerCache.h"
 #include "runtime/batch/BatcherCore.h"
 #include "runtime/batch/Clock.h"
 #include "runtime/batch/Instance.h"
@@ -53,6 +54,7 @@ public:
     BatchStats stats;
     QueueSums queued;
     TimeNs delay = 0;
+    uint64_t cacheHits = 0, cacheMisses = 0;
   };
   std::unique_ptr<Snapshot> snapshot(uint32_t model);
   const BatchSpec &spec(uint32_t model) const { return models[model]->spec; }
@@ -76,6 +78,7 @@ private:
     bool splitsLarge = false;
     bool doubleBuffer = false;
     uint32_t numPriorities = 1;
+    std::unique_ptr<AnswerCache> cache; // null: none
   };
   /// A session with its thread, and the batch that it runs.
   struct Worker {

@@ -58,7 +58,7 @@ void Call::reset() {
   user = nullptr;
   whole = nextPart = nextEnded = nullptr;
   partsLeft = 0;
-  bucket = kNone;
+  bucket = cacheSlot = kNone;
   usesShape = refused = isShared = false;
   handle = {};
   pins = 0;

@@ -48,6 +48,7 @@ struct Call {
   std::vector<Output> outputs;
   rt::AlignedBlock copies; // of inputs
   int64_t bytes = 0;       // of inputs
+  ContentHash content;     // of inputs, where answers are kept
   bool lends = false;      // the caller's memory is read or written while it runs
   llmc_request_callback callback = nullptr;
   void *user = nullptr;
@@ -61,6 +62,7 @@ struct Call {
   uint32_t bucket = kNone;
   bool usesShape = false; // of the bucket
   bool refused = false;
+  uint32_t cacheSlot = kNone; // of the answer that it makes
   uint32_t pins = 0; // runs and copies that use its tensors
   bool settled = false, held = false; // has an outcome; which waits until its memory is not in use
   bool released = false;

@@ -35,6 +35,10 @@ void Batcher::putBack(Call &request) {
   }
   if (request.usesShape)
     models[request.model]->shapes.leave(request.bucket);
+  if (request.cacheSlot != kNone) { // it was refused
+    request.outcome = Outcome::Rejected;
+    models[request.model]->cache->ended(request);
+  }
   freeRequests.push_back(&request);
 }
 
@@ -130,6 +134,8 @@ void Batcher::end(Call &request, Effects &effects) {
   request.end = lastTime;
   if (std::exchange(request.usesShape, false))
     models[request.model]->shapes.leave(request.bucket);
+  if (request.cacheSlot != kNone)
+    models[request.model]->cache->ended(request);
   (effects.lastEnded ? effects.lastEnded->nextEnded : effects.firstEnded) = &request;
   effects.lastEnded = &request;
 }

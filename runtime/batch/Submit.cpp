@@ -247,6 +247,8 @@ Status Batcher::fill(Call &request, const llmc_submission &what) {
       if (output.paddedDim[d] != kNone)
         request.outputDims[output.firstDim + d] = paddedSize(request, output.paddedDim[d]);
   }
+  if (model.cache)
+    request.content = AnswerCache::hashOf(request);
   for (uint32_t i = 0; i < request.outputs.size(); ++i)
     if (model.spec.outputs[i].knownBeforeRun)
       LLMC_TRY(request.placeOutput(i));
@@ -362,10 +364,18 @@ Status Batcher::submit(const llmc_submission &what, llmc_request **handle) {
 }
 
 Status Batcher::admit(Call &request, const llmc_submission &what, Effects &effects) {
-  const Model &model = *models[request.model];
+  Model &model = *models[request.model];
+  TimeNs now = advance();
+  request.arrival = now;
+  if (model.cache && model.cache->find(model.version, request)) {
+    request.isShared = request.settled = true;
+    ++shares;
+    ++untold;
+    end(request, effects);
+    return {};
+  }
   if (request.rows > model.cap)
     LLMC_TRY(makeParts(request));
-  TimeNs now = advance();
   Arrival arrival;
   arrival.model = request.model;
   arrival.bucket = request.bucket;
@@ -379,7 +389,6 @@ Status Batcher::admit(Call &request, const llmc_submission &what, Effects &effec
     arrival.deadline = now + later(what.deadline_us);
   if (what.queue_timeout_us)
     arrival.queueTimeout = later(what.queue_timeout_us);
-  request.arrival = now;
   request.deadline = arrival.deadline;
   request.isShared = true;
   ++shares;

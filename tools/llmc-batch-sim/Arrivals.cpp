@@ -2,6 +2,7 @@
 
 #include "tools/llmc-batch-sim/Arrivals.h"
 #include "tools/llmc-batch-sim/TextFile.h"
+#include <algorithm>
 #include <cmath>
 
 namespace llmc::sim {
@@ -90,8 +91,10 @@ public:
       if (numbers.size() > 2 || numbers[0] < 0 || (numbers.size() == 2 && numbers[1] < 1))
         return false;
       arrivals.push_back({TimeNs(numbers[0] * 1e3), numbers.size() == 2 ? uint32_t(numbers[1]) : 1});
-      return arrivals.size() < 2 || arrivals[arrivals.size() - 2].time <= arrivals.back().time;
+      return true;
     });
+    // A recorded one has them as they ended.
+    std::stable_sort(arrivals.begin(), arrivals.end(), [](const auto &a, const auto &b) { return a.time < b.time; });
   }
   Arrival next() override { return at < arrivals.size() ? arrivals[at++] : Arrival{batch::kNever, 1}; }
 

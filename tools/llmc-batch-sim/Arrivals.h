@@ -29,7 +29,7 @@ struct ArrivalSpec {
   double period = 60;
   uint32_t clients = 16;
   double thinkMs = 0; // on average, exponential
-  std::string trace;  // lines of `MICROSECONDS [ROWS]`
+  std::string trace;  // lines of `MICROSECONDS [ROWS]`, in any order
 };
 
 /// Gaps between arrivals that do not depend on what becomes of them.

@@ -406,6 +406,36 @@ TEST(Batcher, swaps_versions_under_load) {
   EXPECT_EQ(batcher.stats().failed + batcher.stats().rejected, 0);
 }
 
+/// Equal inputs get the kept answer, of the same version alone; a failure is not kept.
+TEST(Batcher, keeps_answers) {
+  HeldPlan held(lookupPlan()), second(lookupPlan());
+  llmc_batch_model model = {};
+  model.struct_size = sizeof model;
+  model.plan = held.plan.get();
+  model.batch_dim = "N";
+  model.cache_bytes = 100; // four answers of 8 + 16 bytes
+  Batcher batcher(std::span(&model, 1));
+  auto ask = [&](int64_t id) {
+    Future future = batcher.submit({input("id", {1}, std::span<const int64_t>(&id, 1))});
+    if (id > 7)
+      EXPECT_EQ(llmc_request_wait(future.raw(), -1), LLMC_DATA);
+    else
+      EXPECT_EQ(future.get().output(0).as<float>()[2], float(4 * id + 2));
+  };
+  auto hits = [&] { return batcher.stats().cache_hits; };
+  for (int64_t id : {1, 2, 1, 2, 99, 99})
+    ask(id);
+  EXPECT_EQ(hits(), 2);
+  EXPECT_EQ(batcher.stats().executions, 4);
+  EXPECT_EQ(batcher.stats().done, 4);
+  for (int64_t id : {3, 4, 5, 1})
+    ask(id); // 1 has gone for 5
+  EXPECT_EQ(hits(), 2);
+  batcher.swap(second.plan);
+  ask(1);
+  EXPECT_EQ(hits(), 2);
+}
+
 TEST(Batcher, records_a_trace) {
   HeldPlan held(addReluPlan());
   std::string path = testing::TempDir() + "batch-trace-" + std::to_string(getpid());
