@@ -124,6 +124,13 @@ int32_t llmc_plan_find_entry(const llmc_plan *plan, const char *name) {
   return -1;
 }
 
+const char *llmc_plan_batch_dim(const llmc_plan *plan, int32_t entry) {
+  if (!plan || !plan->has(entry))
+    return "";
+  const plan::Batching *batching = plan->loaded->entries()[size_t(entry)]->spec.batching();
+  return batching ? batching->dim()->c_str() : "";
+}
+
 int32_t llmc_plan_num_inputs(const llmc_plan *plan, int32_t entry) {
   return plan && plan->has(entry) ? int32_t(plan->inputs[size_t(entry)].list.size()) : -1;
 }

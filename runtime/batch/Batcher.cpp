@@ -254,7 +254,7 @@ Result<uint32_t> Batcher::swap(uint32_t index, const ModelSource &source) {
   model.source = source;
   act(effects);
   auto busy = std::partition(retired.begin(), retired.end(), [](const auto &worker) { return worker->gathering; });
-  std::vector<std::unique_ptr<Worker>> ended(std::move_iterator(busy), std::move_iterator(retired.end()));
+  std::vector<std::unique_ptr<Worker>> ended(std::make_move_iterator(busy), std::make_move_iterator(retired.end()));
   retired.erase(busy, retired.end());
   lock.unlock();
   perform(effects);

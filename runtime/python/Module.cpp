@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------------------------------------------------===//
 
+#include "Batcher.h"
 #include "Gil.h"
 #include "Runner.h"
 #include "Types.h"
@@ -18,6 +19,7 @@ namespace llmc::python {
 
 /// llmc::Error -> the class of llmc.errors that its status has.
 static void translate(const std::exception_ptr &exception, void *) {
+  InCall call;
   try {
     std::rethrow_exception(exception);
   } catch (const Error &error) {
@@ -84,8 +86,8 @@ static nb::list run(Runner &runner, const nb::list &given) {
 
 static void defineRunner(nb::module_ &module) {
   nb::class_<Runner>(module, "Runner", "One entry of a loaded artifact.")
-      .def("run", &run, "inputs"_a, nb::sig("def run(self, inputs: list[object]) -> list[Tensor]"),
-           "Runs it on the inputs in their order.")
+      .def("run", &run, "inputs"_a, nb::call_guard<InCall>(),
+           nb::sig("def run(self, inputs: list[object]) -> list[Tensor]"), "Runs it on the inputs in their order.")
       .def(
           "inputs", [](const Runner &self) { return describe(self, true); },
           nb::sig("def inputs(self) -> list[tuple[str, str, tuple[tuple[str, int, int, int], ...]]]"),
@@ -96,6 +98,9 @@ static void defineRunner(nb::module_ &module) {
           "The same of outputs.")
       .def_prop_ro(
           "entry", [](const Runner &self) { return self.loaded().entryName(self.entryIndex()); }, "Its name.")
+      .def_prop_ro(
+          "batch_dim", [](const Runner &self) { return self.loaded().batchDim(self.entryIndex()); },
+          "Name of the dim that the plan batches; '' if it says of none.")
       .def_prop_ro(
           "threads", [](const Runner &self) { return self.loaded().threads(); }, "Threads of each run.")
       .def_prop_ro(
@@ -114,8 +119,9 @@ NB_MODULE(_llmc, module) {
   watchInterpreter();
   Tensor::define(module);
   defineRunner(module);
-  module.def("load", &load, "source"_a, "entry"_a, "threads"_a, "cpu_level"_a, "verify"_a, "shape_cache_size"_a,
-             "device_profile"_a,
+  Batcher::define(module);
+  module.def("load", &load, nb::call_guard<InCall>(), "source"_a, "entry"_a, "threads"_a, "cpu_level"_a, "verify"_a,
+             "shape_cache_size"_a, "device_profile"_a,
              nb::sig("def load(source: str | object, entry: str, threads: int, cpu_level: str, verify: bool, "
                      "shape_cache_size: int, device_profile: str) -> Runner"),
              "Loads an artifact.");

@@ -27,6 +27,10 @@ MODELS = {
     "nonzero": """nonzero (float[N] x) => (int64[1, M] where) { where = NonZero(x) }""",
     "state": """state (float[N, 4] x, float[N, 4] h) => (float[N, 4] next) { s = Add(x, h)  next = Tanh(s) }""",
     "large": """large (float[1024, 1024] x) => (float[1024, 1024] y) { y = Neg(x) }""",
+    "rows": """rows (float[N, 512] x) => (float[N, 512] y) <int64 trips = {100}, bool go = {1}, float c = {0.0625}, int64[2] size = {512, 512}>
+        { w = Expand(c, size)
+          y = Loop <body = step (int64 i, bool more, float[N, 512] a) => (bool on, float[N, 512] b)
+            { on = Identity(more)  m = MatMul(a, w)  b = Tanh(m) }> (trips, go, x) }""",
     "slow": """slow (float[N, 512] x) => (float[N, 512] y) <int64 trips = {400}, bool go = {1}>
         { y = Loop <body = step (int64 i, bool more, float[N, 512] a) => (bool on, float[N, 512] b)
             { on = Identity(more)  t = Transpose <perm = [1, 0]> (a)  m = MatMul(a, t)  s = MatMul(m, a)  b = Tanh(s) }> (trips, go, x) }""",
@@ -43,9 +47,9 @@ def model_proto(text):
 
 
 @functools.cache
-def artifact(name):
+def artifact(name, **options):
     """Path of the artifact of a model: a name of MODELS, or text."""
-    return llmc.compile(model_proto(MODELS.get(name, name)), FOLDER / f"{len(list(FOLDER.iterdir()))}.llmc", j=1)
+    return llmc.compile(model_proto(MODELS.get(name, name)), FOLDER / f"{len(list(FOLDER.iterdir()))}.llmc", j=1, **options)
 
 
 def load(name, **options):

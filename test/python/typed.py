@@ -20,3 +20,12 @@ def run(path: Path, x: numpy.ndarray) -> numpy.ndarray:
 
 def build(path: Path) -> llmc.Model:
     return llmc.load(llmc.compile(path, dim={"N": 4}))
+
+
+async def serve(model: llmc.Model, x: numpy.ndarray) -> float:
+    with llmc.Batcher(model, batch_dim="N", delay=0.001, pad="up", classes=[llmc.BatchClass(queue_timeout=1)]) as batcher:
+        future: llmc.Future = batcher.submit({"x": x}, deadline=0.5, priority=1)
+        future.add_done_callback(lambda ended: print(ended.result()["y"].shape))
+        first = (await batcher.run_async(x))["y"]
+        print(first.shape, (await model.run_async(x))["y"].shape, future.result(timeout=1)["y"].shape)
+        return batcher.stats().total.p99

@@ -119,6 +119,8 @@ LLMC_API int32_t llmc_plan_num_entries(const llmc_plan *plan);
 LLMC_API const char *llmc_plan_entry_name(const llmc_plan *plan, int32_t entry);
 /* Index of the entry of that name, or -1. */
 LLMC_API int32_t llmc_plan_find_entry(const llmc_plan *plan, const char *name);
+/* Name of the dim that batches of the entry grow in, if it was compiled with --batch-dim; "" otherwise. */
+LLMC_API const char *llmc_plan_batch_dim(const llmc_plan *plan, int32_t entry);
 
 typedef struct llmc_dim {
   int64_t value;    /* -1 if it is not fixed */

@@ -90,6 +90,7 @@ public:
   int threads() const { return llmc_plan_threads(get()); }
   int numEntries() const { return llmc_plan_num_entries(get()); }
   const char *entryName(int entry) const { return llmc_plan_entry_name(get(), entry); }
+  const char *batchDim(int entry = 0) const { return llmc_plan_batch_dim(get(), entry); }
   int numInputs(int entry = 0) const { return llmc_plan_num_inputs(get(), entry); }
   int numOutputs(int entry = 0) const { return llmc_plan_num_outputs(get(), entry); }
   TensorInfo input(int index, int entry = 0) const { return info(llmc_plan_input, index, entry); }

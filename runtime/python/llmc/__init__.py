@@ -8,15 +8,17 @@ docs/python.md of the project says more.
 """
 
 from ._llmc import Tensor, host_cpu_level, version
+from .batcher import BatchClass, Batcher, BatchStats, Latency
 from .compiler import compile
-from .errors import (CancelledError, CompileError, DataError, Error, FileError, IncompatibleError, InternalError,
-                     InvalidArgumentError, InvalidPlanError, OutOfMemoryError, ShapeError, Status)
+from .errors import (CancelledError, CompileError, DataError, DeadlineError, Error, FileError, IncompatibleError, InternalError,
+                     InvalidArgumentError, InvalidPlanError, OutOfMemoryError, RejectedError, ShapeError, Status)
+from .future import Future
 from .model import Dim, Model, TensorInfo, load
 
 __version__ = version()
 
 __all__ = [
-    "CancelledError", "CompileError", "DataError", "Dim", "Error", "FileError", "IncompatibleError", "InternalError",
-    "InvalidArgumentError", "InvalidPlanError", "Model", "OutOfMemoryError", "ShapeError", "Status", "Tensor", "TensorInfo",
-    "__version__", "compile", "host_cpu_level", "load"
+    "BatchClass", "BatchStats", "Batcher", "CancelledError", "CompileError", "DataError", "DeadlineError", "Dim", "Error", "FileError",
+    "Future", "IncompatibleError", "InternalError", "InvalidArgumentError", "InvalidPlanError", "Latency", "Model", "OutOfMemoryError",
+    "RejectedError", "ShapeError", "Status", "Tensor", "TensorInfo", "__version__", "compile", "host_cpu_level", "load"
 ]

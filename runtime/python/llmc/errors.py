@@ -18,12 +18,16 @@ class Status(enum.IntEnum):
     OUT_OF_MEMORY = 7
     CANCELLED = 8
     INTERNAL = 9
+    REJECTED = 10
+    DEADLINE = 11
 
 
 class Error(Exception):
     """Base of all errors of llmc. The message names the ONNX node, input or option."""
 
     status: Status = Status.INTERNAL
+    reason: str = ""
+    """Why a batcher ended a request so, as in 'queue_full'; "" of other errors."""
 
 
 class InvalidArgumentError(Error, ValueError):
@@ -80,6 +84,18 @@ class InternalError(Error):
     status = Status.INTERNAL
 
 
+class RejectedError(Error):
+    """A batcher does not take the request, or no longer: it is full or closing, or the request waited too long."""
+
+    status = Status.REJECTED
+
+
+class DeadlineError(Error, TimeoutError):
+    """The deadline of a request has passed, or could not be kept."""
+
+    status = Status.DEADLINE
+
+
 class CompileError(Error):
     """The compiler is not there, or refuses the model; its message is part of this one."""
 
@@ -89,10 +105,12 @@ class CompileError(Error):
 _CLASSES: dict[int, type[Error]] = {
     kind.status: kind
     for kind in (InvalidArgumentError, ShapeError, FileError, InvalidPlanError, IncompatibleError, DataError, OutOfMemoryError,
-                 CancelledError, InternalError)
+                 CancelledError, InternalError, RejectedError, DeadlineError)
 }
 
 
-def make(status: int, message: str) -> Error:
+def make(status: int, message: str, reason: str = "") -> Error:
     """The exception of a status; the extension calls it."""
-    return _CLASSES.get(status, InternalError)(message)
+    error = _CLASSES.get(status, InternalError)(message)
+    error.reason = reason
+    return error

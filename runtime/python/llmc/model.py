@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import threading
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _llmc
 from .arrays import to_array
+from .batcher import Batcher
 from .errors import InvalidArgumentError
+from .future import Future
 
 if TYPE_CHECKING:
     import numpy
@@ -71,6 +74,8 @@ class Model:
         self._inputs, self._outputs = _infos(runner.inputs()), _infos(runner.outputs())
         self._input_names = [info.name for info in self._inputs]
         self._output_names = [info.name for info in self._outputs]
+        self._lock = threading.Lock()
+        self._batcher: Batcher | None = None
 
     @property
     def inputs(self) -> tuple[TensorInfo, ...]:
@@ -86,6 +91,11 @@ class Model:
     def entry(self) -> str:
         """Name of the entry of the artifact."""
         return self._open().entry
+
+    @property
+    def batch_dim(self) -> str:
+        """Name of the dim that batches grow in, if the artifact was compiled with --batch-dim; "" otherwise."""
+        return self._open().batch_dim
 
     @property
     def threads(self) -> int:
@@ -105,9 +115,30 @@ class Model:
         """
         return self._results(self._open().run(self._ordered(inputs)))
 
+    def submit(self, *inputs: Any, deadline: float = 0, queue_timeout: float = 0, priority: int = 0, stream: int = 0) -> Future:
+        """Has the model run by its `batcher`, as `Batcher.submit` says."""
+        return self.batcher.submit(*inputs, deadline=deadline, queue_timeout=queue_timeout, priority=priority, stream=stream)
+
+    async def run_async(self, *inputs: Any, deadline: float = 0, queue_timeout: float = 0, priority: int = 0,
+                        stream: int = 0) -> dict[str, Array]:
+        """The outputs, as `submit` gives them, for `await`. Cancelling the task cancels the request."""
+        return await self.batcher.run_async(*inputs, deadline=deadline, queue_timeout=queue_timeout, priority=priority, stream=stream)
+
+    @property
+    def batcher(self) -> Batcher:
+        """What serves `submit` and `run_async`: made at its first use, with the defaults. An artifact that was not compiled with
+        --batch-dim runs each request alone."""
+        with self._lock:
+            if self._batcher is None:
+                self._batcher = Batcher(self, batch_dim=None if self.batch_dim else "")
+            return self._batcher
+
     def close(self) -> None:
         """Lets go of the artifact. Runs under way end first; arrays stay. Once more does nothing."""
-        self._runner = None
+        with self._lock:
+            batcher, self._batcher, self._runner = self._batcher, None, None
+        if batcher is not None:
+            batcher.close()
 
     def __enter__(self) -> Model:
         return self

@@ -1,0 +1,64 @@
+//===- Batcher.h - Requests that share runs
+//-------------------------------------------------------------------------===//
+#ifndef LLMC_RUNTIME_PYTHON_BATCHER_H
+#define LLMC_RUNTIME_PYTHON_BATCHER_H
+
+#include "Fork.h"
+#include "Input.h"
+#include "Runner.h"
+#include <memory>
+
+namespace llmc::python {
+
+/// A request from its submission to its end. What changes is guarded by the GIL.
+class Request {
+public:
+  /// `future` is told the end: _finish(status, message, reason, outputs).
+  Request(std::vector<Input> inputs, nanobind::object future) : inputs(std::move(inputs)), future(std::move(future)) {}
+
+  Request(const Request &) = delete;
+
+  /// Submits it with the options in `what`. It lives until its end, at least.
+  static std::shared_ptr<Request> submit(llmc_batcher *batcher, const nanobind::dict &options,
+                                         std::vector<Input> inputs, nanobind::object future);
+  void cancel();
+  /// Throws in a process made by fork, where it never ends.
+  void checkProcess() const { born.check("the batcher"); }
+
+private:
+  struct Answer;
+  static void onEnd(void *self, llmc_request *request);
+  void finish(Answer answer);
+
+  ForkGuard born;
+  std::vector<Input> inputs; // read in place
+  nanobind::object future;   // until the end
+  llmc_request *handle = nullptr;
+  bool ended = false;
+};
+
+class Batcher {
+public:
+  /// `options`: values by the names in llmc_batch_model and llmc_batcher_options.
+  Batcher(const Runner &runner, const nanobind::dict &options);
+
+  static void define(nanobind::module_ &module);
+
+private:
+  std::shared_ptr<Request> submit(const nanobind::list &inputs, nanobind::object future, const nanobind::dict &options);
+  void drain(std::optional<int64_t> timeoutUs);
+  void close();
+  nanobind::dict stats() const;
+  nanobind::list histogram(int kind) const;
+
+  struct Release {
+    void operator()(llmc_batcher *batcher) const;
+  };
+  ForkGuard born;
+  std::vector<std::string> inputNames;
+  std::unique_ptr<llmc_batcher, Release> handle;
+};
+
+} // namespace llmc::python
+
+#endif // LLMC_RUNTIME_PYTHON_BATCHER_H

@@ -1,0 +1,346 @@
+"""Requests that share runs: answers, futures, what can go wrong, and the end of it."""
+import asyncio
+import concurrent.futures
+import gc
+import sys
+import threading
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from support import artifact, load, resident_kib, run_script
+
+import llmc
+
+
+def batcher(name, **options):
+    return llmc.Batcher(load(name), **{"batch_dim": "N"} | options)
+
+
+def request(i, rows=1):
+    """For the model `two`, and what it must give."""
+    a, b = np.arange(i, i + rows, dtype=np.float32), np.full(rows, 0.5, np.float32)
+    return {"a": a, "b": b}, (a + b).tolist()
+
+
+def rows(seed, count=1):
+    return np.random.default_rng(seed).standard_normal((count, 512), np.float32)
+
+
+class Answers(unittest.TestCase):
+    def test_go_to_their_callers(self):
+        with batcher("two", max_rows=16, instances=2) as b:
+
+            def call(i):
+                inputs, expected = request(i, 1 + i % 3)
+                return b.submit(inputs).result(60)["sum"].tolist() == expected
+
+            with ThreadPoolExecutor(32) as pool:
+                self.assertTrue(all(pool.map(call, range(2000))))
+        stats = b.stats()
+        self.assertEqual((stats.admitted, stats.done, stats.total.count), (2000, 2000, 2000))
+        self.assertEqual(stats.rows, sum(1 + i % 3 for i in range(2000)))
+
+    def test_equal_single_runs_and_share_runs(self):
+        model = load("rows")
+        with batcher("rows", max_rows=16) as b:
+            futures = [b.submit(rows(i)) for i in range(64)]
+            for i, future in enumerate(futures):
+                np.testing.assert_array_equal(future.result(60)["y"], model(rows(i))["y"])
+        stats = b.stats()
+        self.assertEqual((stats.done, stats.rows), (64, 64))
+        self.assertLess(stats.executions, 32)
+
+    def test_by_place_and_layout(self):
+        with batcher("two") as b:
+            y = b.submit(np.float32([9, 0, 1])[::2], np.float32([[1], [2]])[:, 0]).result(60)
+        self.assertEqual((y["sum"].tolist(), y["difference"].tolist()), ([10, 3], [8, -1]))
+
+    def test_without_batching_outputs_may_have_any_size(self):
+        with batcher("nonzero", batch_dim="") as b:
+            futures = [b.submit(np.float32([0, 1, 0, 1][: 1 + i % 4])) for i in range(20)]
+            self.assertEqual([f.result(60)["where"].tolist() for f in futures[:4]], [[[]], [[1]], [[1]], [[1, 3]]])
+
+    def test_large_requests(self):
+        with batcher("two", max_rows=4) as b:
+            with self.assertRaisesRegex(llmc.InvalidArgumentError, "9 rows, more than the 4"):
+                b.submit(request(0, 9)[0])
+        with batcher("two", max_rows=4, split_large=True) as b:
+            inputs, expected = request(7, 9)
+            self.assertEqual(b.submit(inputs).result(60)["sum"].tolist(), expected)
+
+    def test_the_dim_of_the_artifact(self):
+        with llmc.load(artifact("two", batch_dim="N", batch_sizes="1,2,4", dim="N=1..4"), threads=1) as model:
+            self.assertEqual((model.batch_dim, load("two").batch_dim), ("N", ""))
+            futures = [model.submit(request(i)[0]) for i in range(10)]
+            self.assertEqual([f.result(60)["sum"].tolist() for f in futures], [request(i)[1] for i in range(10)])
+            self.assertIs(model.batcher, model.batcher)
+            self.assertEqual(model.batcher.stats().done, 10)
+        with self.assertRaisesRegex(llmc.InvalidArgumentError, "closed"):
+            model.submit(request(0)[0])
+
+    def test_a_model_runs_requests_alone_without_it(self):
+        with load("two") as model:
+            self.assertEqual([model.submit(request(i, 3)[0]).result(60)["sum"].tolist() for i in range(3)],
+                             [request(i, 3)[1] for i in range(3)])
+
+
+class Asyncio(unittest.TestCase):
+    def test_a_thousand_tasks(self):
+        async def main(model, b):
+            async def one(i):
+                inputs, expected = request(i, 1 + i % 2)
+                outputs = await (b if i % 2 else model).run_async(inputs)
+                return outputs["sum"].tolist() == expected
+
+            return await asyncio.gather(*(one(i) for i in range(1000)))
+
+        with load("two") as model, batcher("two") as b:
+            self.assertTrue(all(asyncio.run(main(model, b))))
+            self.assertEqual(model.batcher.stats().done + b.stats().done, 1000)
+
+    def test_what_goes_wrong_is_raised(self):
+        async def main(b):
+            return await asyncio.gather(*(b.run_async(np.int64([i])) for i in (1, 7, 2)), return_exceptions=True)
+
+        with batcher("lookup") as b:
+            first, second, third = asyncio.run(main(b))
+        self.assertIsInstance(second, llmc.DataError)
+        self.assertEqual((first["row"].tolist(), third["row"].tolist()), ([[2, 3]], [[4, 5]]))
+
+    def test_a_cancelled_task_cancels_its_request(self):
+        async def main(b):
+            first = asyncio.ensure_future(b.run_async(rows(1, 32)))
+            task = asyncio.ensure_future(b.run_async(rows(2, 32)))
+            await asyncio.sleep(0.001)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            return await first
+
+        with batcher("rows", max_rows=32) as b:
+            self.assertEqual(asyncio.run(main(b))["y"].shape, (32, 512))
+        self.assertEqual((b.stats().done, b.stats().cancelled), (1, 1))
+
+
+class Futures(unittest.TestCase):
+    def test_what_it_is(self):
+        with batcher("two") as b:
+            future = b.submit(request(1)[0])
+            self.assertIsInstance(future, concurrent.futures.Future)
+            self.assertIsNone(future.exception(60))
+            self.assertTrue(future.done() and not future.cancelled() and not future.cancel())
+            futures = [b.submit(request(i)[0]) for i in range(50)]
+            self.assertEqual(len(concurrent.futures.wait(futures, 60).done), 50)
+
+    def test_time_is_up(self):
+        with batcher("rows", max_rows=32) as b:
+            future = b.submit(rows(1, 32))
+            with self.assertRaises(TimeoutError):
+                future.result(0)
+            self.assertFalse(future.done())
+            self.assertEqual(future.result(60)["y"].shape, (32, 512))
+
+    def test_callbacks(self):
+        with batcher("two") as b:
+            called, ended = [], threading.Event()
+
+            def again(future):
+                called.append(future.result()["sum"][0])
+                if len(called) < 20:
+                    b.submit(request(len(called))[0]).add_done_callback(again)
+                else:
+                    ended.set()
+
+            b.submit(request(0)[0]).add_done_callback(again)
+            self.assertTrue(ended.wait(60))
+            self.assertEqual(called, [i + 0.5 for i in range(20)])
+
+    def test_cancel(self):
+        with batcher("rows", max_rows=32) as b:
+            running, waiting = b.submit(rows(1, 32)), [b.submit(rows(i, 32)) for i in range(2, 8)]
+            self.assertTrue(all(future.cancel() for future in waiting))
+            for future in waiting:
+                with self.assertRaises(concurrent.futures.CancelledError):
+                    future.result(60)
+                self.assertTrue(future.cancelled() and future.cancel())
+            self.assertEqual(running.result(60)["y"].shape, (32, 512))
+        self.assertEqual((b.stats().done, b.stats().cancelled), (1, 6))
+
+
+class Refusals(unittest.TestCase):
+    def test_inputs(self):
+        with batcher("two") as b:
+            good = b.submit(request(1)[0])
+            for kind, message, inputs in (
+                    (llmc.InvalidArgumentError, "no input 'z'", {"z": np.float32([1])}),
+                    (llmc.ShapeError, "input 'b' has type F64", (np.float32([1]), np.float64([1]))),
+                    (llmc.ShapeError, "disagree on 'N': 1 and 2", (np.float32([1]), np.float32([1, 2]))),
+                    (llmc.InvalidArgumentError, "input 'a' is a str", ("text", np.float32([1])))):
+                with self.assertRaisesRegex(kind, message):
+                    b.submit(*(inputs if isinstance(inputs, tuple) else (inputs,)))
+            with self.assertRaisesRegex(llmc.InvalidArgumentError, "priority 2 is not within 1 and 1"):
+                b.submit(request(1)[0], priority=2)
+            with self.assertRaisesRegex(llmc.InvalidArgumentError, "'deadline' is -1"):
+                b.submit(request(1)[0], deadline=-1)
+            self.assertEqual(good.result(60)["sum"].tolist(), request(1)[1])
+        self.assertEqual(b.stats().admitted, 1)
+
+    def test_options(self):
+        for message, options in (("no input has a dim 'M'", {"batch_dim": "M"}), ("--batch-dim", {"batch_dim": None}),
+                                 ("'pad' is 'sideways', expected one of min_cost, up, down", {"pad": "sideways"}),
+                                 ("'delay' is -1", {"delay": -1}), ("'max_rows' is 'many'", {"max_rows": "many"}),
+                                 ("preferred", {"preferred": [8], "max_rows": 4}), ("ascend", {"sizes": [4, 2]})):
+            with self.assertRaisesRegex(llmc.InvalidArgumentError, message):
+                batcher("two", **options)
+
+    def test_one_bad_row_fails_alone(self):
+        with batcher("lookup", delay=0.05) as b:
+            futures = {i: b.submit(np.int64([i])) for i in (0, 1, 9, 2)}
+            with self.assertRaisesRegex(llmc.DataError, "pick"):
+                futures.pop(9).result(60)
+            for i, future in futures.items():
+                self.assertEqual(future.result(60)["row"].tolist(), [[2 * i, 2 * i + 1]])
+
+    def test_full(self):
+        with batcher("rows", max_rows=32, max_queued_requests=2) as b:
+            futures = []
+            with self.assertRaises(llmc.RejectedError) as caught:
+                for i in range(200):
+                    futures.append(b.submit(rows(i, 32)))
+            self.assertIs(caught.exception.status, llmc.Status.REJECTED)
+            self.assertEqual([f.result(60)["y"].shape for f in futures], [(32, 512)] * len(futures))
+        self.assertGreater(b.count("queue_full"), 0)
+        self.assertEqual(b.count("no such reason"), -1)
+
+    def test_deadlines(self):
+        with batcher("rows", max_rows=32) as b:
+            futures = [b.submit(rows(i, 32), deadline=0.0001) for i in range(8)]
+            errors = [future.exception(60) for future in futures[1:]]
+            self.assertTrue(any(isinstance(error, llmc.DeadlineError) for error in errors), errors)
+            late = next(error for error in errors if isinstance(error, llmc.DeadlineError))
+            self.assertIsInstance(late, TimeoutError)
+            self.assertTrue(late.reason)
+
+
+class Ends(unittest.TestCase):
+    def test_close_rejects_what_waits(self):
+        b = batcher("rows", max_rows=32)
+        futures = [b.submit(rows(i, 32)) for i in range(20)]
+        b.close()
+        b.close()
+        ends = [future.exception(0) for future in futures]
+        self.assertTrue(all(end is None or isinstance(end, llmc.RejectedError) for end in ends), ends)
+        self.assertTrue(any(isinstance(end, llmc.RejectedError) for end in ends))
+        with self.assertRaisesRegex(llmc.RejectedError, "closed"):
+            b.submit(rows(0))
+
+    def test_drain_waits(self):
+        b = batcher("two")
+        futures = [b.submit(request(i)[0]) for i in range(200)]
+        b.drain()
+        self.assertTrue(all(future.done() for future in futures))
+        b.close()
+
+    def test_nobody_holds_it(self):
+        futures = [batcher("two").submit(request(i)[0]) for i in range(10)]
+        gc.collect()
+        for i, future in enumerate(futures):
+            end = future.exception(60)
+            self.assertTrue(isinstance(end, llmc.RejectedError) or future.result()["sum"].tolist() == request(i)[1])
+
+    def test_a_forked_child_gets_errors(self):
+        done = run_script("""
+            import os, sys, llmc, numpy as np
+            model = llmc.load(sys.argv[1], threads=1)
+            batcher = llmc.Batcher(model, batch_dim="N", max_rows=32)
+            x = np.ones((32, 512), np.float32)
+            pending = [batcher.submit(x) for _ in range(20)]
+            child = os.fork()
+            if child == 0:
+                for call in (lambda: batcher.submit(x), lambda: pending[-1].result(30), pending[-1].cancel):
+                    try:
+                        call()
+                        os._exit(1)
+                    except llmc.InvalidArgumentError as error:
+                        assert "forked" in str(error), error
+                batcher.close()
+                del batcher, pending
+                os._exit(7)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+            assert all(future.result(60)["y"].shape == (32, 512) for future in pending)
+            print("good")
+        """, artifact("rows"))
+        self.assertEqual(done.stdout.strip(), "good", done.stderr)
+
+    def test_the_process_ends_while_requests_run(self):
+        done = run_script("""
+            import sys, threading, llmc, numpy as np
+            model = llmc.load(sys.argv[1], threads=1)
+            batcher = llmc.Batcher(model, batch_dim="N", max_rows=8)
+            x = np.ones((1, 512), np.float32)
+            def feed():
+                while True:
+                    try:
+                        batcher.submit(x).add_done_callback(lambda future: future.exception())
+                    except llmc.RejectedError:
+                        pass
+            for _ in range(2):
+                threading.Thread(target=feed, daemon=True).start()
+            for _ in range(20):
+                future = batcher.submit(x)
+            print("end")
+        """, artifact("rows"))
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, "end"), done.stderr)
+
+
+class Numbers(unittest.TestCase):
+    def test_stats(self):
+        with batcher("two") as b:
+            for i in range(30):
+                b.submit(request(i)[0]).result(60)
+            stats, columns = b.stats(), b.histogram()
+        self.assertEqual(sum(count for _, count in columns), 30)
+        self.assertLessEqual(stats.total.p50, stats.total.p99)
+        self.assertLess(0, stats.total.p50)
+        self.assertLessEqual(stats.executed_rows, 30)
+        self.assertEqual((stats.queued_requests, stats.failed, stats.late), (0, 0, 0))
+
+    def test_answers_that_are_kept(self):
+        with batcher("two", cache_bytes=1 << 20) as b:
+            for _ in range(5):
+                self.assertEqual(b.submit(request(3)[0]).result(60)["sum"].tolist(), request(3)[1])
+            stats = b.stats()
+        self.assertEqual((stats.cache_hits, stats.cache_misses, stats.done), (4, 1, 5))
+
+    def test_nothing_refers_to_arrays_afterwards(self):
+        with batcher("two") as b:
+            inputs, _ = request(1)
+            before = sys.getrefcount(inputs["a"])
+            future = b.submit(inputs)
+            future.result(60)
+            deadline = time.monotonic() + 10
+            while sys.getrefcount(inputs["a"]) != before and time.monotonic() < deadline:
+                time.sleep(0.001)
+            self.assertEqual(sys.getrefcount(inputs["a"]), before)
+
+    def test_memory_stays(self):
+        with batcher("two") as b:
+            inputs, _ = request(1, 8)
+
+            def many(count):
+                for _ in range(count // 100):
+                    for future in [b.submit(inputs) for _ in range(100)]:
+                        future.result(60)
+
+            many(3000)
+            gc.collect()
+            before = resident_kib()
+            many(20000)
+            gc.collect()
+            self.assertLess(resident_kib() - before, 4000)
+
+
+if __name__ == "__main__":
+    unittest.main()
