@@ -4,6 +4,7 @@
 #include "tools/llmc-batch-sim/TextFile.h"
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace llmc::sim {
 
@@ -94,7 +95,8 @@ public:
       return true;
     });
     // A recorded one has them as they ended.
-    std::stable_sort(arrivals.begin(), arrivals.end(), [](const auto &a, const auto &b) { return a.time < b.time; });
+    std::sort(arrivals.begin(), arrivals.end(),
+              [](const auto &a, const auto &b) { return std::tie(a.time, a.rows) < std::tie(b.time, b.rows); });
   }
   Arrival next() override { return at < arrivals.size() ? arrivals[at++] : Arrival{batch::kNever, 1}; }
 

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Real models behind the batcher: 64 callers, each of whom knows its answers; every answer is that of a run alone, to the bit.
+
+  batching.py [--requests N] [--only NAME]    in all; 2000 by default
+
+Needs LLMC_BIN, or build/release/bin, and the test programs beside it.
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from checks import BIN, Checks, ROOT, run_tool
+
+sys.path.insert(0, str(ROOT / "tools/models"))
+from get import provide  # noqa: E402
+
+CALLERS = 64
+
+
+def cases():
+    """Name, share of the requests, flags of llmc, dim of the rows, most rows of a request, and what to draw."""
+    sizes = ["--batch-sizes", "1,2,4,8,16,32"]
+    yield ("minilm_l6", 0.3, ["--dim", "N=1..32", "--batch-dim", "N", *sizes, "--buckets", "S=16,32", "--pad", "input_ids=0",
+                              "--mask", "attention_mask"],
+           "N", 2, ["S=5,16,23,32", "input_ids=1..29000", "attention_mask=1..1", "token_type_ids=0..0"])
+    yield "mobilenet_v2", 0.1, ["--dim", "N=1..8", "--batch-dim", "N", "--batch-sizes", "1,2,4,8"], "N", 1, []
+    yield ("silero_vad", 0.55, ["--dim", "N=1..32", "--batch-dim", "N", "--shape", "input=Nx512", "--shape", "state=2xNx128"],
+           "N", 2, ["sr=16000..16000"])
+    yield "ppocr_rec", 0.05, ["--shape", "x=Nx3x48xW", "--dim", "N=1..8", "--batch-dim", "N"], "N", 1, ["W=64,96,128"]
+
+
+def check_model(checks, folder, requests, name, share, flags, rows, most, draws):
+    artifact = folder / f"{name}.llmc"
+    done = run_tool("llmc", provide(name), "-o", artifact, *flags)
+    checks.check(done.returncode == 0, f"{name} compiles {done.stderr.strip()}")
+    if done.returncode:
+        return
+    count = int(requests * share)
+    done = subprocess.run([BIN.parent / "test/batch-callers", artifact, rows, str(CALLERS), str(count), str(most), *draws],
+                          capture_output=True, text=True)
+    checks.check(done.returncode == 0, f"{name}: {done.stdout.strip()} {done.stderr.strip()}")
+    runs = re.search(r"(\d+) runs, (\d+) rows", done.stdout)
+    # Several requests share a run, however slow the callers are: those that wait for one run are in the next.
+    checks.check(runs and int(runs[1]) * 2 < count, f"{name}: {count} requests in {runs and runs[1]} runs")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--requests", type=int, default=2000)
+    parser.add_argument("--only", default="", help="only models whose name has this in it")
+    arguments = parser.parse_args()
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases():
+            if arguments.only in case[0]:
+                check_model(checks, Path(folder), arguments.requests, *case)
+    sys.exit(checks.finish())
+
+
+if __name__ == "__main__":
+    main()
