@@ -1,5 +1,6 @@
 // Options against dims; rows and padding as far as the graph can prove them.
 #include "compiler/Batch/BatchPlan.h"
+#include "compiler/Batch/MarkRows.h"
 #include "compiler/Batch/PadValue.h"
 #include "passes/Graph/RowFlow.h"
 #include "llvm/ADT/StringExtras.h"
@@ -176,8 +177,7 @@ struct OutputProof {
   BatchPlan::Doubt doubt;
 };
 
-OutputProof proveOutputs(func::FuncOp function, const ShapeAnalysis &shapes, StringRef dim) {
-  RowFlow flow(function, shapes, dim);
+OutputProof proveOutputs(func::FuncOp function, const ShapeAnalysis &shapes, const RowFlow &flow, StringRef dim) {
   DimExpr symbol = DimExpr::symbol(function.getContext(), dim);
   OutputProof proof;
   auto outputs = function.getBody().front().getTerminator()->getOperands();
@@ -198,7 +198,9 @@ OutputProof proveOutputs(func::FuncOp function, const ShapeAnalysis &shapes, Str
 }
 
 LogicalResult Planner::proveRows() {
-  OutputProof proof = proveOutputs(function, shapes, options.dim);
+  RowFlow flow(function, shapes, options.dim);
+  markRows(function, flow);
+  OutputProof proof = proveOutputs(function, shapes, flow, options.dim);
   result.table.output_axes = proof.axes;
   if (proof.doubt.mixes) {
     fault = Fault::Model;
@@ -213,7 +215,7 @@ LogicalResult Planner::proveRows() {
 
 /// Where no operator computes across the dim, padding reaches nothing.
 void Planner::proveBucket(StringRef dim, plan::BucketDimT &bucket) {
-  OutputProof proof = proveOutputs(function, shapes, dim);
+  OutputProof proof = proveOutputs(function, shapes, RowFlow(function, shapes, dim), dim);
   bucket.output_axes = proof.axes;
   if (proof.doubt.reason.empty())
     bucket.proof = "proof: no operator computes across " + dim.str();

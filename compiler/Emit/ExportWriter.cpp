@@ -82,6 +82,10 @@ std::unique_ptr<plan::ExecutableT> writeExecutable(ModuleOp module, ArrayRef<Com
     std::unique_ptr<plan::ExportT> exported = writeExport(dispatch, scalars);
     for (auto [image, variant] : llvm::zip_equal(images, executable->variants))
       variant->entries.push_back(writeVariantEntry(image.kernels[executable->exports.size()], scalars));
+    if (graph::DimExpr rows = images.front().kernels[executable->exports.size()].rows) {
+      exported->row_wise = true;
+      exported->rows = scalars.index(rows);
+    }
     exported->exprs = scalars.take();
     executable->exports.push_back(std::move(exported));
   }

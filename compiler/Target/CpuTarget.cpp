@@ -26,6 +26,7 @@ FailureOr<CompiledKernel> emitKernel(func::FuncOp dispatch, ModuleOp target, con
   kernel.grid = kb.cost.grid;
   kernel.scratch = kb.cost.scratch;
   kernel.grain = kb.cost.grain;
+  kernel.rows = kb.cost.rows;
   if (kernelTemplate->name == "reference")
     kernel.fallbackReason = cpu::fallbackReason(dispatch);
   return kernel;

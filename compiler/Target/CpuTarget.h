@@ -15,6 +15,7 @@ struct CompiledKernel {
   graph::DimExpr grid;          // number of work items
   graph::DimExpr scratch;       // bytes per thread
   graph::DimExpr grain;         // fewest work items worth a thread
+  graph::DimExpr rows;          // of a batch, which it marks instead of failing; unknown if it does not
   std::string fallbackReason;   // why it calls a reference kernel; empty: it is generated code
   bool isReference() const { return !fallbackReason.empty(); }
 };

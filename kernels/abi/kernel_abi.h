@@ -42,7 +42,8 @@ typedef struct llmc_args {
   void *const *pointers;  /* one per binding, in the order of the export; aligned as the binding states */
   const int64_t *scalars; /* sizes and other integers, in the order of the export */
   llmc_error *error;      /* never null */
-  int32_t *row_status;    /* null unless the export is row-wise; one llmc_kernel_status per row, zeroed by the caller */
+  int32_t *row_status;    /* null, or, for a row-wise export, one llmc_kernel_status per row, zeroed by the caller: the kernel marks the rows
+                             whose data it refuses, writes anything for them, and does the others; several threads may mark one row */
 } llmc_args;
 
 /* Does work items begin <= i < end of a launch whose count is the export's `grid` expression. `scratch` is memory for

@@ -36,6 +36,8 @@ class RowFlow {
 public:
   RowFlow(mlir::func::FuncOp function, const ShapeAnalysis &shapes, llvm::StringRef dim);
 
+  /// Not so inside loops, and inside branches on data of rows.
+  bool isFollowed(mlir::Value value) const { return states.contains(value); }
   const RowState &of(mlir::Value value) const { return states.find(value)->second; }
   const RowObstacle &obstacle(size_t number) const { return obstacles[number]; }
 

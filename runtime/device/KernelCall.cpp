@@ -16,27 +16,28 @@ int32_t callCode(const void *code, const llmc_args &args, int64_t begin, int64_t
   return status;
 }
 
-Status faultStatus(const llmc_error &error) {
-  const char *what = "unknown fault";
-  switch (error.code) {
+Status rowStatus(int32_t code) {
+  switch (code) {
   case LLMC_KERNEL_INDEX_OUT_OF_RANGE:
-    what = "index out of range";
-    break;
+    return {Code::Data, "index out of range"};
   case LLMC_KERNEL_BAD_SHAPE:
-    what = "bad shape in data";
-    break;
+    return {Code::Data, "bad shape in data"};
   case LLMC_KERNEL_DIVISION_BY_ZERO:
-    what = "integer division by zero";
-    break;
+    return {Code::Data, "integer division by zero"};
   case LLMC_KERNEL_UNSUPPORTED:
     return {Code::Internal, "the kernel has no code for its element types"};
   case LLMC_KERNEL_OUT_OF_SPACE:
-    what = "result exceeds its declared bound";
-    break;
+    return {Code::Data, "result exceeds its declared bound"};
   default:
-    return {Code::Internal, concat("the kernel returned unknown status ", error.code)};
+    return {Code::Internal, concat("the kernel returned unknown status ", code)};
   }
-  std::string message = concat(what, ": value ", error.value);
+}
+
+Status faultStatus(const llmc_error &error) {
+  Status what = rowStatus(error.code);
+  if (what.code() != Code::Data)
+    return what;
+  std::string message = concat(what.message(), ": value ", error.value);
   if (error.operand >= 0)
     message += concat(", operand ", error.operand);
   if (error.row >= 0)

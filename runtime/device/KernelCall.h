@@ -13,6 +13,8 @@ int32_t callCode(const void *code, const llmc_args &args, int64_t begin, int64_t
 
 /// Of a code other than LLMC_KERNEL_OK.
 Status faultStatus(const llmc_error &error);
+/// The same of a row that a kernel marked with it.
+Status rowStatus(int32_t code);
 
 /// Repeats the low bytes of `pattern` through `bytes`, a multiple of them.
 void fillBytes(std::byte *at, size_t bytes, uint64_t pattern, unsigned patternBytes);

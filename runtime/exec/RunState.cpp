@@ -26,6 +26,18 @@ RunState::RunState(const LoadedBody &body)
       carriedBytes(program.carriedLists.size()), collectedBytes(program.collectedLists.size()),
       nextSizes(program.carriedSizes.size()), arenas(shape.arenaSizes.size()), late(program.buffers.size()) {}
 
+void RunState::markRows(int64_t count) {
+  numRows = count;
+  marks.assign(program.rowSteps.size() * size_t(count), LLMC_KERNEL_OK);
+}
+
+/// Only where the launch works on the rows of the batch, which its kernel says.
+int32_t *RunState::marksOf(uint32_t index) {
+  uint32_t list = program.dispatches[index].rowMarks;
+  bool hasMarks = numRows > 0 && list != kNone && shape.launches[index].rows == numRows;
+  return hasMarks ? marks.data() + size_t(list) * size_t(numRows) : nullptr;
+}
+
 Status RunState::reserveLate(uint32_t index, int64_t bytes) {
   const Program::Buffer &buffer = program.buffers[index];
   LLMC_TRY(late[index].reserve(*body.devices[buffer.device], std::max<size_t>(1, size_t(bytes)), alignmentOf(buffer)));

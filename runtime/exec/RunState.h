@@ -29,6 +29,10 @@ public:
   Status bindAddresses(std::span<const std::byte *const> inputs, std::span<OutputMemory> outputs);
   /// Starts a run on the queues of devices: nothing is signalled, and what arenas hold is forgotten.
   void begin();
+  /// Has the next runs mark rows that kernels refuse, of the `count` rows of a batch, instead of failing; 0: they fail.
+  void markRows(int64_t count);
+  /// Where dispatch `index` marks rows; null if it fails instead.
+  int32_t *marksOf(uint32_t index);
   /// During a run, on one thread while no other runs: what becomes known at `event`.
   Status resolve(uint32_t event, std::span<OutputMemory> outputs);
 
@@ -45,6 +49,8 @@ public:
   std::vector<AlignedBlock> scratch;  // per worker
   std::vector<std::unique_ptr<Queue>> queues; // of devices; null for the host's
   std::vector<Semaphore> semaphores;
+  std::vector<int32_t> marks; // of rows: llmc_kernel_status, for each of the program's rowSteps
+  int64_t numRows = 0;        // of each list of marks
   std::shared_ptr<const Binding> applied;
   // Of loops: bytes of carried values with a place of their own and of what is collected, per entry of the program's lists; the
   // sizes of the next trip.

@@ -2,6 +2,7 @@
 
 #include "runtime/exec/Session.h"
 #include "runtime/base/CheckedMath.h"
+#include "runtime/device/KernelCall.h"
 #include "runtime/plan/verify/Verify.h"
 #include <algorithm>
 
@@ -135,9 +136,32 @@ Status Session::run() {
     LLMC_TRY_ASSIGN(lease, plan->device().teams().acquire());
   }
   cancelled.store(false, std::memory_order_relaxed);
+  faults.clear();
+  state->markRows(marksRows ? batchRows() : 0);
   LLMC_TRY(execute({*state, outputs, *binding, errors, cancelled, profile, clock}, lease.team()));
   describeOutputs(true);
+  collectRowFaults();
   return {};
+}
+
+/// Places along the batch dim; 0 if there is none.
+int64_t Session::batchRows() const {
+  const plan::Batching *batching = entry.spec.batching();
+  for (uint32_t i = 0; batching && i < firstDim.size(); ++i)
+    if (uint32_t axis = batching->input_axes()->Get(i); axis != kNone)
+      return dims[firstDim[i] + axis];
+  return 0;
+}
+
+void Session::collectRowFaults() {
+  const Program &program = state->program;
+  for (int64_t row = 0; row < state->numRows; ++row)
+    for (size_t list = 0; list < program.rowSteps.size(); ++list)
+      if (int32_t code = state->marks[list * size_t(state->numRows) + size_t(row)]; code != LLMC_KERNEL_OK) {
+        std::string step = describeStep(program, program.steps[program.rowSteps[list]]);
+        faults.push_back({row, rowStatus(code).in(step)});
+        break;
+      }
 }
 
 void Session::describeOutputs(bool afterRun) {

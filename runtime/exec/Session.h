@@ -21,6 +21,15 @@ public:
   /// From any thread: the run under way ends soon, with an error. Without one, nothing.
   void cancel() { cancelled.store(true, std::memory_order_relaxed); }
   void setProfile(ProfileHook hook) { profile = hook; }
+  /// Runs go on where a kernel refuses the data of single rows of the batch, and rowFaults() tells of them. The outputs of such a row are
+  /// undefined, those of all others are as ever. Without effect on an entry that does not say what its batch dim is.
+  void setRowFaults(bool wanted) { marksRows = wanted; }
+  /// Of the last run, by rising row: each once, with the first step that refused it.
+  struct RowFault {
+    int64_t row;
+    Status status;
+  };
+  std::span<const RowFault> rowFaults() const { return faults; }
 
   /// Of the last run; dims that do not depend on data are there after prepare().
   std::span<const int64_t> outputDims(uint32_t index) const { return outputShapes[index]; }
@@ -36,6 +45,8 @@ private:
   Status bindInputs();
   Status checkMemory() const;
   void describeOutputs(bool afterRun);
+  int64_t batchRows() const;
+  void collectRowFaults();
 
   std::shared_ptr<LoadedPlan> plan;
   LoadedEntry &entry;
@@ -55,6 +66,8 @@ private:
   std::vector<llmc_error> errors;
   std::atomic<bool> cancelled = false;
   ProfileHook profile;
+  bool marksRows = false;
+  std::vector<RowFault> faults;
 };
 
 } // namespace llmc::rt

@@ -11,7 +11,7 @@ int32_t callKernel(RunState &state, uint32_t index, WorkRange range, unsigned wo
   const Program::Dispatch &dispatch = state.program.dispatches[index];
   void *scratch = state.shape.launches[index].scratch > 0 ? state.scratch[worker].data() : nullptr;
   llmc_args args = {state.pointers.data() + dispatch.buffers.first, state.shape.scalars.data() + dispatch.scalars.first,
-                    &error, nullptr};
+                    &error, state.marksOf(index)};
   return callCode(state.body.kernels[index], args, range.begin, range.end, scratch);
 }
 

@@ -97,6 +97,7 @@ struct Program {
     const plan::Export *exported;
     uint32_t grid, scratch, grain; // expressions of the export
     uint32_t queue;
+    uint32_t rowMarks = kNone; // its number among those that mark rows
   };
   struct Copy {
     uint32_t src, srcOffset, dst, dstOffset, length;
@@ -179,6 +180,7 @@ struct Program {
   std::vector<uint32_t> bufferOrder; // parents before views
   std::vector<Step> steps;
   std::vector<Dispatch> dispatches;
+  std::vector<uint32_t> rowSteps; // dispatches of the host that mark rows, as steps
   std::vector<uint32_t> bindingBuffers;
   std::vector<uint32_t> scalarExprs;
   std::vector<Copy> copies;

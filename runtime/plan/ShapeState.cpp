@@ -171,6 +171,7 @@ Status Resolver::dispatch(const Program::Step &step, const Program::Dispatch &di
   launch.grid = state.exportValues[dispatch.grid];
   launch.scratch = state.exportValues[dispatch.scratch];
   launch.grain = std::max<int64_t>(1, state.exportValues[dispatch.grain]);
+  launch.rows = dispatch.rowMarks == kNone ? 0 : state.exportValues[dispatch.exported->rows()];
   if (launch.grid < 0 || launch.grid > kMaxGrid)
     return error("grid", launch.grid, " work items");
   if (launch.scratch < 0 || launch.scratch > kMaxScratch)

@@ -22,6 +22,7 @@ struct Launch {
   int64_t scratch = 0; // bytes per thread
   int64_t grain = 1;   // fewest work items worth a thread
   int64_t bytes = 0;   // that it may touch
+  int64_t rows = 0;    // that it may mark
 };
 
 /// Lists parallel to those of the program; all have their final length from the start, so copying one over another of

@@ -4,6 +4,7 @@
 Needs LLMC_BIN, or build/release/bin.
 """
 import json
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from checks import Checks, ROOT, run_tool
+from checks import BIN, Checks, ROOT, run_tool
 from models import text_inputs
 from runtime import Plan
 from small_models import parse
@@ -149,6 +150,34 @@ def check_models(checks, folder):
         checks.check(done.returncode == 0 and "proof: no operator computes across N" in done.stdout, f"{name}: {done.stdout.strip()} {done.stderr.strip()}")
 
 
+# Name: model, the integer input and the value that spoils a row, what the row's error says.
+FAULTS = {
+    "embedding": ("g (int64[N,6] ids) => (float[N,6,5] y) <float[4,5] table = {%s}> { [embed] e = Gather (table, ids) [act] y = Relu (e) }"
+                  % ", ".join(str(i - 7) for i in range(20)), "ids", 4, "of node 'embed': index out of range"),
+    "wide embedding": ("g (int32[N] ids) => (float[N,40] y) <float[4,40] table = {%s}> { [embed] y = Gather (table, ids) }"
+                       % ", ".join(map(str, range(160))), "ids", -5, "of node 'embed': index out of range"),
+    "own elements": ("g (float[N,4] x, int64[N,3] i) => (float[N,3] y) { [own] y = GatherElements <axis = 1> (x, i) }", "i", 9,
+                     "of node 'own': index out of range"),
+    "tuples": ("g (float[N,4,2] x, int64[N,3,1] i) => (float[N,3,2] y) { [tuples] y = GatherND <batch_dims = 1> (x, i) }", "i", -9,
+               "of node 'tuples': index out of range"),
+    "places": ("g (float[N,4] x, int64[N,1] i, float[N,1] u) => (float[N,4] y) { [put] y = ScatterElements <axis = 1> (x, i, u) }", "i", 4,
+               "of node 'put': index out of range"),
+    "division": ("g (int64[N,4] x, int64[N,4] d) => (int64[N,4] y) { [share] y = Div (x, d) }", "d", 0, "of node 'share': integer division by zero"),
+    "twice": ("g (int64[N,2] ids) => (float[N,2,3] y) <int64[4] next = {0, 1, 2, 3}, float[4,3] table = {%s}> "
+              "{ [first] a = Gather (next, ids) [second] y = Gather (table, a) }" % ", ".join(map(str, range(12))), "ids", 77,
+              "of node 'first': index out of range"),
+}
+
+
+def check_row_faults(checks, folder):
+    for name, (model, given, value, message) in FAULTS.items():
+        done, artifact = compile_batched(model, BATCH, folder)
+        checks.check(done.returncode == 0, f"{name}: accepted {done.stderr.strip()}")
+        found = subprocess.run([BIN.parent / "test/row-faults", artifact, given, str(value)], capture_output=True, text=True)
+        good = found.returncode == 0 and all(message in line for line in found.stdout.splitlines())
+        checks.check(good, f"{name}: one row fails alone: {found.stdout.strip()} {found.stderr.strip()}")
+
+
 def segments_of(artifact):
     """The bytes behind the plan: constants and code."""
     data = artifact.read_bytes()
@@ -193,6 +222,7 @@ def main():
         check_accepted(checks, Path(folder))
         check_refused(checks, Path(folder))
         check_costs(checks, Path(folder))
+        check_row_faults(checks, Path(folder))
         check_models(checks, Path(folder))
     sys.exit(checks.finish())
 

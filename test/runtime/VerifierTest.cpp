@@ -99,6 +99,9 @@ const Case kCode[] = {
        uint32_t zero = append(exported(p).exprs, constant(0));
        append(exported(p).exprs, {0, 0, zero, ExprOp::MOD, 0, 0, 0});
      }},
+    {"export-rows", [](PlanT &p) { exported(p).row_wise = true; }},
+    {"export-rows", [](PlanT &p) { exported(p).row_wise = true, exported(p).rows = 99; }},
+    {"export-rows", [](PlanT &p) { exported(p).rows = 0; }},
     {"variant-format", [](PlanT &p) { variant(p).format = plan::CodeFormat::INVALID; }},
     {"variant-format", [](PlanT &p) { variant(p).format = plan::CodeFormat::PTX; }},
     {"variant-alignment", [](PlanT &p) { *variant(p).code->range = plan::Range(4096, 1); }},

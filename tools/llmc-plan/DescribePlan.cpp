@@ -56,7 +56,10 @@ Json describeExport(const plan::Export &exported) {
     if (binding->in_place_with() != kNone)
       bindings.back()["in_place_with"] = binding->in_place_with();
   }
-  return {{"name", exported.name()->str()}, {"scalars", exported.scalars()}, {"bindings", bindings}};
+  Json result = {{"name", exported.name()->str()}, {"scalars", exported.scalars()}, {"bindings", bindings}};
+  if (exported.row_wise())
+    result["rows"] = exprs[exported.rows()];
+  return result;
 }
 
 Json describeVariant(const plan::Executable &executable, const plan::Variant &variant) {

@@ -61,7 +61,10 @@ private:
           out << " over " << binding["in_place_with"];
         separator = ", ";
       }
-      out << "; " << exported["scalars"] << " scalars)\n";
+      out << "; " << exported["scalars"] << " scalars)";
+      if (exported.contains("rows"))
+        out << ", marks rows [" << plain(exported["rows"]) << ']';
+      out << '\n';
     }
   }
 

@@ -1,7 +1,8 @@
 // Slices of a tensor chosen by indices: copies of contiguous runs.
 //
 // The result is [outer, indices, inner]; a work item is some (outer, index) pairs, or pieces of long runs. An index out of range is
-// the caller's fault: the first one goes to the error record, nothing is read for it, and the kernel says so.
+// the caller's fault: the first one goes to the error record, nothing is read for it, and the kernel says so. Or, where it is known which
+// row of a batch a pair is of, and the run marks rows: that row is marked, and gets zeros.
 #include "compiler/Codegen/Cpu/KernelTemplates.h"
 #include "dialects/Graph/Graph.h"
 #include "kernels/abi/kernel_abi.h"
@@ -52,8 +53,20 @@ private:
     lanes = std::max(1u, kb.level.vectorBytes / x.elementBytes());
     int64_t rowBytes = std::max<int64_t>(inner.asConstant().value_or(kItemBytes) * x.elementBytes(), 1);
     rowsPerItem = std::max<int64_t>(kItemBytes / rowBytes, 1);
+    if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("graph.rows"))
+      findRows(axes[0], axis + int64_t(indices.sizes.size()));
     kb.cost.grid = (outer * count).ceilDiv(rowsPerItem);
     kb.cost.grain = grainFor((inner.ceilDiv(lanes) * 2 + 10) * rowsPerItem);
+  }
+
+  /// Pairs are [beforeRows, rows, afterRows]; unless the batch is in what a pair copies.
+  void findRows(int64_t axis, int64_t pairRank) {
+    ArrayRef<DimExpr> sizes = result.sizes;
+    if (axis >= pairRank)
+      return;
+    pairs = {graph::productOf(kb.context(), sizes.take_front(axis)), sizes[axis],
+             graph::productOf(kb.context(), sizes.slice(axis + 1, pairRank - axis - 1))};
+    kb.cost.rows = sizes[axis];
   }
 
   /// `row` counts (outer, index) pairs.
@@ -74,7 +87,17 @@ private:
     kb.b.setInsertionPointToStart(branch.thenBlock());
     copyRow(kb.add(kb.mul(place[0], size), wrapped), row);
     kb.b.setInsertionPointToStart(branch.elseBlock());
-    reportFault(given);
+    if (pairs.empty())
+      return reportFault(given);
+    Value rowOfBatch = kb.delinearize(row, pairs)[1];
+    kb.refuseRow(rowOfBatch, int32(LLMC_KERNEL_INDEX_OUT_OF_RANGE), [&] { clearRow(row); }, [&] { reportFault(given); });
+  }
+
+  void clearRow(Value row) {
+    Value size = kb.index(inner), target = kb.advance(result.base, result.elementType, kb.mul(row, size));
+    kb.loopOverLanes(kb.index(0), size, lanes, [&](Value i, const Lanes &active) {
+      kb.store(kb.zeroVector(result.elementType, lanes), kb.advance(target, result.elementType, i), active);
+    });
   }
 
   void copyRow(Value from, Value to) {
@@ -106,6 +129,7 @@ private:
   graph::GatherOp op;
   View x, indices, result;
   DimExpr axisSize, outer, inner, count;
+  Dims pairs; // empty: nobody knows the row of a pair
   unsigned lanes = 1;
   int64_t rowsPerItem = 1;
 };

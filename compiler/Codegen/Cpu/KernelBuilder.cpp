@@ -59,12 +59,25 @@ KernelBuilder::KernelBuilder(func::FuncOp dispatch, ModuleOp target, const CpuLe
     entryEnd = &b.getInsertionBlock()->back();
 }
 
-Value KernelBuilder::errorRecord() {
+Value KernelBuilder::argumentsMember(int64_t offset) {
   return atEntry([&]() -> Value {
     auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-    return LLVM::LoadOp::create(
-        b, pointer, advance(kernel.getArgument(0), b.getI8Type(), static_cast<int64_t>(offsetof(llmc_args, error))));
+    return LLVM::LoadOp::create(b, pointer, advance(kernel.getArgument(0), b.getI8Type(), offset));
   });
+}
+
+Value KernelBuilder::errorRecord() { return argumentsMember(offsetof(llmc_args, error)); }
+
+void KernelBuilder::refuseRow(Value row, Value code, llvm::function_ref<void()> marked, llvm::function_ref<void()> failed) {
+  Value marks = argumentsMember(offsetof(llmc_args, row_status));
+  Value none = LLVM::ZeroOp::create(b, marks.getType());
+  auto branch = scf::IfOp::create(b, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, marks, none), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  storeScalar(code, advance(marks, b.getI32Type(), row));
+  marked();
+  b.setInsertionPointToStart(branch.elseBlock());
+  failed();
 }
 
 void KernelBuilder::finish(Value status) {

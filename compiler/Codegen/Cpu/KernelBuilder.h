@@ -41,6 +41,7 @@ struct KernelCost {
   graph::DimExpr grid;    // number of work items
   graph::DimExpr scratch; // bytes per thread
   graph::DimExpr grain;   // fewest work items worth a thread
+  graph::DimExpr rows = {}; // of those that it marks instead of failing; unknown if it marks none
 };
 
 class KernelBuilder {
@@ -61,6 +62,8 @@ public:
   mlir::Value scratch() { return kernel.getArgument(3); }
   /// Pointer to the launch's `llmc_error`.
   mlir::Value errorRecord();
+  /// Where the launch has marks of rows, that of `row` becomes `code` (i32), and what `marked` emits runs; else what `failed` emits.
+  void refuseRow(mlir::Value row, mlir::Value code, llvm::function_ref<void()> marked, llvm::function_ref<void()> failed);
   /// Closes the kernel, returning `status` (i32), or LLMC_KERNEL_OK if null.
   void finish(mlir::Value status = {});
 
@@ -143,6 +146,8 @@ public:
 private:
   /// Emits at the end of the entry's straight-line part, however deep the insertion point is in loops.
   template <typename Emit> mlir::Value atEntry(Emit &&emit);
+  /// A pointer of `llmc_args`.
+  mlir::Value argumentsMember(int64_t offset);
   mlir::Value emitExpr(graph::DimExpr expr);
   mlir::Value emitScalar(mlir::Value value);
   mlir::FailureOr<View> sliceView(mlir::Operation *slice);

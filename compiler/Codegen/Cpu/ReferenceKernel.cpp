@@ -1,5 +1,5 @@
 // The fallback: a dispatch function of one graph op calls the op's reference kernel, which the linker takes from the bitcode of the
-// reference library. One work item does it all.
+// reference library. One work item does it all; or one each row, for an op that can refuse single rows of a batch.
 #include "compiler/Codegen/Cpu/KernelTemplates.h"
 #include "dialects/Graph/Graph.h"
 #include "kernels/abi/kernel_abi.h"
@@ -11,6 +11,8 @@ using namespace mlir;
 
 namespace llmc::cpu {
 namespace {
+
+using graph::Dims;
 
 /// The one op of the function that computes; slices and reshapes of arguments may stand before it.
 Operation *soleOp(func::FuncOp dispatch) {
@@ -54,9 +56,9 @@ public:
       if (view && (graph::dtypeOf(view->elementType) == LLMC_DTYPE_INVALID || view->sizes.size() > LLMC_MAX_RANK))
         return op.emitError("has an operand of a type or rank that kernels do not know");
 
-    Value arguments = allocate(sizeof(llmc_reference_args));
-    setPointer(arguments, offsetof(llmc_reference_args, inputs), describe(inputs));
-    setPointer(arguments, offsetof(llmc_reference_args, outputs), describe(outputs));
+    Value arguments = allocate(sizeof(llmc_reference_args)), inputTable = describe(inputs), outputTable = describe(outputs);
+    setPointer(arguments, offsetof(llmc_reference_args, inputs), inputTable);
+    setPointer(arguments, offsetof(llmc_reference_args, outputs), outputTable);
     setPointer(arguments, offsetof(llmc_reference_args, ints), table("ints", ArrayRef<int64_t>(pack.ints)));
     setPointer(arguments, offsetof(llmc_reference_args, floats), table("floats", ArrayRef<double>(pack.floats)));
     setInt32(arguments, offsetof(llmc_reference_args, num_inputs), inputs.size());
@@ -64,16 +66,73 @@ public:
     setInt32(arguments, offsetof(llmc_reference_args, num_ints), pack.ints.size());
     setInt32(arguments, offsetof(llmc_reference_args, num_floats), pack.floats.size());
     setPointer(arguments, offsetof(llmc_reference_args, error), kb.errorRecord());
-    kb.finish(call(arguments));
+    if (isRowWise())
+      emitRows(arguments, inputs, inputTable, *outputs.front(), outputTable);
+    else
+      kb.finish(call(arguments));
     return success();
   }
 
 private:
+  /// Whether rows are along the first axis of all that has rows.
+  bool isRowWise() {
+    auto axes = op->getAttrOfType<DenseI64ArrayAttr>("graph.rows");
+    return axes && axes[0] == 0 && llvm::all_of(axes.asArrayRef(), [](int64_t axis) { return axis <= 0; });
+  }
+
+  void emitRows(Value arguments, ArrayRef<std::optional<View>> inputs, Value inputTable, const View &output, Value outputTable) {
+    auto axes = op->getAttrOfType<DenseI64ArrayAttr>("graph.rows");
+    kb.cost.grid = kb.cost.rows = output.sizes[0];
+    kb.cost.grain = grainFor(output.strides[0] * 20 + 200);
+    Value status = allocate(sizeof(int32_t)), none = int32(LLMC_KERNEL_OK);
+    kb.storeScalar(none, status);
+    for (auto [i, view] : llvm::enumerate(inputs))
+      if (axes[1 + i] == 0)
+        describeOneRow(*view, inputTable, i);
+    describeOneRow(output, outputTable, 0);
+    kb.loop(kb.begin(), kb.end(), 1, [&](Value row) {
+      kb.ifThen(isEqual(kb.loadScalar(status, kb.b.getI32Type()), none), [&] {
+        for (auto [i, view] : llvm::enumerate(inputs))
+          if (axes[1 + i] == 0)
+            pointToRow(*view, inputTable, i, row);
+        pointToRow(output, outputTable, 0, row);
+        Value code = call(arguments);
+        Value bad = arith::CmpIOp::create(kb.b, arith::CmpIPredicate::ne, code, none);
+        kb.ifThen(bad, [&] { kb.refuseRow(row, code, [&] { clearRow(output, row); }, [&] { kb.storeScalar(code, status); }); });
+      });
+    });
+    kb.finish(kb.loadScalar(status, kb.b.getI32Type()));
+  }
+
+  void describeOneRow(const View &view, Value table, size_t index) {
+    Dims sizes(view.sizes);
+    sizes[0] = kb.constantExpr(1);
+    setPointer(member(table, sizeof(llmc_tensor) * index), offsetof(llmc_tensor, dims), array(sizes));
+  }
+
+  Value startOfRow(const View &view, Value row) {
+    return kb.advance(view.base, view.elementType, kb.add(kb.index(view.offset), kb.mul(row, kb.index(view.strides[0]))));
+  }
+  void pointToRow(const View &view, Value table, size_t index, Value row) {
+    setPointer(member(table, sizeof(llmc_tensor) * index), offsetof(llmc_tensor, data), startOfRow(view, row));
+  }
+
+  /// Results are dense, so a row of them is one stretch.
+  void clearRow(const View &output, Value row) {
+    Value start = startOfRow(output, row), zero = arith::ConstantIntOp::create(kb.b, 0, 8);
+    Value bytes = kb.index(output.strides[0] * output.elementBytes());
+    kb.loop(kb.index(0), bytes, 1, [&](Value i) { kb.storeScalar(zero, member(start, i)); });
+  }
+
+  Value int32(int64_t value) { return arith::ConstantIntOp::create(kb.b, value, 32); }
+  Value isEqual(Value lhs, Value rhs) { return arith::CmpIOp::create(kb.b, arith::CmpIPredicate::eq, lhs, rhs); }
+
   Value allocate(int64_t bytes) {
     auto pointer = LLVM::LLVMPointerType::get(kb.context());
     return LLVM::AllocaOp::create(kb.b, pointer, kb.b.getI8Type(), kb.index(std::max<int64_t>(bytes, 1)), 8);
   }
   Value member(Value base, int64_t offset) { return kb.advance(base, kb.b.getI8Type(), offset); }
+  Value member(Value base, Value offset) { return kb.advance(base, kb.b.getI8Type(), offset); }
   void setPointer(Value base, int64_t offset, Value pointer) { LLVM::StoreOp::create(kb.b, pointer, member(base, offset)); }
   void setInt32(Value base, int64_t offset, int64_t value) {
     kb.storeScalar(arith::ConstantIntOp::create(kb.b, value, 32), member(base, offset));

@@ -34,6 +34,9 @@ static Status verifyExport(const plan::Export &exported) {
   LLMC_TRY(verifyExprNodes(nodes, exported.scalars()));
   for (uint32_t i = 0; i < exported.bindings()->size(); ++i)
     LLMC_TRY(verifyBinding(exported, i));
+  if (exported.row_wise() ? exported.rows() >= nodes.size() : exported.rows() != kNone)
+    return fail("export-rows", "the number of rows is expression ", exported.rows(), " of ", nodes.size(), " of a kernel that is ",
+                exported.row_wise() ? "" : "not ", "row-wise");
   return {};
 }
 
