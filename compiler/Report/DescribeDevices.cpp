@@ -30,7 +30,7 @@ CrossingReport describe(plan::BodyOp body, plan::CopyOp copy) {
 void describeDevices(ModuleOp module, std::vector<SegmentReport> &segments, std::vector<CrossingReport> &crossings) {
   module.walk([&](plan::BodyOp body) {
     std::optional<int64_t> queue;
-    for (auto step : body.getSteps().front().getOps<plan::StepOpInterface>()) {
+    body.walk<WalkOrder::PreOrder>([&](plan::StepOpInterface step) {
       if (queue != queueOf(step))
         segments.push_back({nameOf(body, body.getQueues()[queueOf(step)]), {}});
       queue = queueOf(step);
@@ -38,7 +38,7 @@ void describeDevices(ModuleOp module, std::vector<SegmentReport> &segments, std:
         crossings.push_back(describe(body, cast<plan::CopyOp>(*step)));
       else
         llvm::append_range(segments.back().nodes, graph::sourceNames(step->getLoc()));
-    }
+    });
     return WalkResult::interrupt(); // the first body, as describePlan
   });
 }

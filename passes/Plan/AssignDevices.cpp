@@ -41,9 +41,9 @@ struct AssignDevicesPass : impl::AssignDevicesPassBase<AssignDevicesPass> {
     if (attributes.empty())
       return;
     getOperation()->setAttr(deviceAttrName, host);
-    for (Operation &op : getOperation().getBody().front())
-      if (failed(assign(&op)))
-        return signalPassFailure();
+    WalkResult all = getOperation().getBody().walk([&](Operation *op) { return WalkResult(assign(op)); });
+    if (all.wasInterrupted())
+      signalPassFailure();
   }
 
   /// The last pin that matches any of the op's nodes counts.

@@ -13,7 +13,33 @@ namespace {
 
 constexpr int64_t host = 0;
 
-/// Follows the steps of a body with what each device holds of each buffer by then.
+/// Blocks get the symbols of `made`, which stands in one of them, from the blocks around.
+void handOver(Operation *made) {
+  llvm::SetVector<StringRef> symbols;
+  made->getPropertiesAsAttribute().walk<WalkOrder::PreOrder>([&](graph::ExprAttr expr) {
+    graph::DimExpr(expr).forEachSymbol([&](StringRef name) { symbols.insert(name); });
+    return WalkResult::skip();
+  });
+  Operation *around = made->getParentOp();
+  for (Operation *at = made; !symbols.empty() && !isa<plan::BodyOp>(around); at = around, around = around->getParentOp()) {
+    for (Operation *earlier = at->getPrevNode(); earlier; earlier = earlier->getPrevNode())
+      for (StringRef name : plan::definedSymbols(earlier))
+        symbols.remove(name);
+    auto loop = dyn_cast<plan::LoopOp>(around);
+    if (loop && loop.getIteration())
+      symbols.remove(*loop.getIteration());
+    if (loop)
+      for (StringRef name : loop.getSymbols().getAsValueRange<StringAttr>())
+        symbols.remove(name);
+    NamedAttrList frame(loop ? loop.getFrame() : cast<plan::IfOp>(around).getFrame());
+    for (StringRef name : symbols)
+      frame.set(name, graph::DimExpr::symbol(made->getContext(), name).attribute());
+    around->setAttr("frame", frame.getDictionary(made->getContext()));
+  }
+}
+
+/// Follows the steps of a body with what each device holds of each buffer by then. Blocks see the buffers of the blocks around them
+/// where those are; what they write of them they write to the host's memory, where control flow hands bytes over, by their end.
 class Transfers {
 public:
   explicit Transfers(plan::BodyOp body) : body(body), devices(body.getDevices().begin(), body.getDevices().end()) {}
@@ -28,9 +54,17 @@ private:
     explicit Bytes(Location writer) : writer(writer) {}
   };
 
-  int64_t takeDevice(Operation *step);
-  void place(Operation *step, int64_t device);
+  int64_t deviceOf(Operation *step);
+  void placeSteps(Block &block);
+  void placeStep(Operation *step);
+  void placeControl(Operation *step);
+  void placeBlock(Block &block, ArrayRef<Value> written);
   Bytes &bytesOf(Value root);
+  static void setValid(Bytes &bytes, int64_t device, Location writer) {
+    bytes.valid.clear();
+    bytes.valid.insert(device);
+    bytes.writer = writer;
+  }
   Value on(Value buffer, int64_t device, OpBuilder &b);
   void bring(Value root, int64_t device, OpBuilder &b);
   void returnOutputs();
@@ -42,12 +76,13 @@ private:
   plan::BodyOp body;
   llvm::SmallSetVector<Attribute, 4> devices;
   llvm::MapVector<Value, Bytes> roots;
-  llvm::DenseMap<std::pair<Value, int64_t>, Value> copies; // of constants and views, per device
+  using Copies = llvm::DenseMap<std::pair<Value, int64_t>, Value>; // per device
+  Copies constants, views;
 };
 
 /// The number of the step's device in the body, and of its queue.
-int64_t Transfers::takeDevice(Operation *step) {
-  Attribute device = step->removeAttr(deviceAttrName);
+int64_t Transfers::deviceOf(Operation *step) {
+  Attribute device = llmc::deviceOf(step);
   if (!device)
     return host;
   devices.insert(device);
@@ -58,7 +93,7 @@ Transfers::Bytes &Transfers::bytesOf(Value root) {
   auto [found, isNew] = roots.try_emplace(root, root.getLoc());
   if (isNew && !root.getDefiningOp<plan::ArenaOp>()) // the caller's, in host memory
     found->second.places[host] = root;
-  if (isNew && root.getDefiningOp<plan::InputOp>())
+  if (isNew && isa<plan::InputOp, plan::ArgumentOp>(root.getDefiningOp()))
     found->second.valid.insert(host);
   return found->second;
 }
@@ -67,7 +102,7 @@ Transfers::Bytes &Transfers::bytesOf(Value root) {
 Value Transfers::on(Value buffer, int64_t device, OpBuilder &b) {
   Operation *op = buffer.getDefiningOp();
   if (auto constant = dyn_cast<plan::ConstantOp>(op); constant && device != host) {
-    Value &copy = copies[{buffer, device}];
+    Value &copy = constants[{buffer, device}];
     if (!copy) {
       auto placed = cast<plan::ConstantOp>(OpBuilder(op).clone(*op));
       placed.setDevice(device);
@@ -81,10 +116,11 @@ Value Transfers::on(Value buffer, int64_t device, OpBuilder &b) {
     Value parent = on(view.getParent(), device, b);
     if (parent == view.getParent())
       return buffer;
-    Value &copy = copies[{buffer, device}];
+    Value &copy = views[{buffer, device}];
     if (!copy) {
       copy = b.clone(*op)->getResult(0);
       copy.getDefiningOp<plan::ViewOp>().getParentMutable().assign(parent);
+      handOver(copy.getDefiningOp());
     }
     return copy;
   }
@@ -98,7 +134,9 @@ Value Transfers::on(Value buffer, int64_t device, OpBuilder &b) {
     return there = buffer;
   }
   auto source = cast<plan::BufferOpInterface>(op);
-  return there = plan::ArenaOp::create(b, op->getLoc(), source.getElement(), source.getDims(), device, IntegerAttr());
+  there = plan::ArenaOp::create(b, op->getLoc(), source.getElement(), source.getDims(), device, IntegerAttr());
+  handOver(there.getDefiningOp());
+  return there;
 }
 
 /// Makes sure that `device` has the bytes of `root`, if there are any yet.
@@ -124,23 +162,82 @@ static bool writesPart(OpOperand &operand) {
   return size(operand.get()) != size(plan::rootOf(operand.get()));
 }
 
-void Transfers::place(Operation *step, int64_t device) {
+void Transfers::placeStep(Operation *step) {
   OpBuilder b(step);
+  int64_t device = deviceOf(step);
+  step->removeAttr(deviceAttrName);
   forEachAccess(step, [&](OpOperand &operand, bool writes) {
     Value root = plan::rootOf(operand.get());
     bool isConstant = isa<plan::ConstantOp>(root.getDefiningOp());
     if (!isConstant && (!writes || writesPart(operand)))
       bring(root, device, b);
     Value there = on(operand.get(), device, b);
-    if (writes) {
-      Bytes &bytes = bytesOf(root);
-      bytes.valid.clear();
-      bytes.valid.insert(device);
-      bytes.writer = step->getLoc();
-    }
+    if (writes)
+      setValid(bytesOf(root), device, step->getLoc());
     operand.set(there);
   });
   setQueue(step, device);
+}
+
+/// What its blocks only read is brought before it to the devices that read it: a loop does not copy it in each trip.
+void Transfers::placeControl(Operation *step) {
+  OpBuilder b(step);
+  llvm::SetVector<std::pair<Value, int64_t>> read;
+  llvm::SetVector<Value> written;
+  forEachAccess(step, [&](OpOperand &operand, bool writes) {
+    Value root = plan::rootOf(operand.get());
+    if (writes)
+      written.insert(root);
+    else if (!isa<plan::ConstantOp>(root.getDefiningOp()))
+      read.insert({root, deviceOf(operand.getOwner())});
+  });
+  for (Value root : written)
+    read.insert({root, host});
+  for (auto [root, device] : read) {
+    if (device != host && written.contains(root))
+      continue;
+    on(root, device, b);
+    bring(root, device, b);
+  }
+  if (auto loop = dyn_cast<plan::LoopOp>(step))
+    for (Value carried : loop.getCarried())
+      setValid(bytesOf(plan::rootOf(carried)), host, step->getLoc());
+  for (OpOperand &operand : step->getOpOperands())
+    operand.set(on(operand.get(), host, b));
+  for (Value root : written)
+    if (Bytes &bytes = bytesOf(root); !bytes.valid.empty())
+      setValid(bytes, host, bytes.writer);
+  for (Region &region : step->getRegions())
+    if (!region.empty())
+      placeBlock(region.front(), written.getArrayRef());
+  for (Value root : written)
+    setValid(bytesOf(root), host, step->getLoc());
+}
+
+/// What is placed inside of the block is not seen from outside.
+void Transfers::placeBlock(Block &block, ArrayRef<Value> written) {
+  auto rootsBefore = roots;
+  Copies viewsBefore = views;
+  placeSteps(block);
+  OpBuilder b(block.getTerminator());
+  for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
+    if (Value root = plan::rootOf(operand.get()); !isa<plan::ConstantOp>(root.getDefiningOp()))
+      bring(root, host, b);
+    operand.set(on(operand.get(), host, b));
+  }
+  for (Value root : written)
+    bring(root, host, b);
+  roots = std::move(rootsBefore);
+  views = std::move(viewsBefore);
+}
+
+void Transfers::placeSteps(Block &block) {
+  for (auto step : llvm::to_vector(block.getOps<plan::StepOpInterface>())) {
+    if (step->getNumRegions() > 0)
+      placeControl(step);
+    else
+      placeStep(step);
+  }
 }
 
 void Transfers::returnOutputs() {
@@ -151,8 +248,7 @@ void Transfers::returnOutputs() {
 }
 
 void Transfers::run() {
-  for (auto step : llvm::to_vector(body.getSteps().front().getOps<plan::StepOpInterface>()))
-    place(step, takeDevice(step));
+  placeSteps(body.getSteps().front());
   returnOutputs();
   OpBuilder b(body);
   SmallVector<Attribute> arenas;
@@ -171,8 +267,8 @@ struct InsertTransfersPass : impl::InsertTransfersPassBase<InsertTransfersPass> 
   using Base::Base;
   void runOnOperation() override {
     for (auto body : getOperation().getBodies().front().getOps<plan::BodyOp>()) {
-      auto isElsewhere = [](Operation *op) { return op->hasAttr(deviceAttrName); };
-      if (llvm::any_of(llvm::make_pointer_range(body.getSteps().front()), isElsewhere))
+      auto isElsewhere = [](Operation *op) { return op->hasAttr(deviceAttrName) ? WalkResult::interrupt() : WalkResult::advance(); };
+      if (body.walk(isElsewhere).wasInterrupted())
         Transfers(body).run();
     }
   }

@@ -12,7 +12,7 @@ Lifetimes::Lifetimes(plan::BodyOp body) : top(&body.getSteps().front()) {
   for (auto &[step, time] : steps)
     collect(step);
   if (body.getQueues().size() > 1)
-    extend(body);
+    extend(body, *top);
 }
 
 void Lifetimes::number(Block &block) {
@@ -69,17 +69,18 @@ void Lifetimes::collectLoop(plan::LoopOp loop, Lifetime time) {
 /// `user` uses `buffer` at `time`.
 void Lifetimes::use(Operation *user, Value buffer, Lifetime time) {
   Value root = plan::rootOf(buffer);
+  Operation *step = isa<plan::YieldOp>(user) ? user->getParentOp() : user; // which reads what its blocks yield
+  for (; step->getBlock() != top; step = step->getParentOp())
+    users[step->getBlock()][root].push_back(step);
+  users[top][root].push_back(step);
   for (; user->getBlock() != root.getParentBlock(); user = user->getParentOp())
     time = of(user->getParentOp());
   auto [place, isNew] = used.try_emplace(root, time);
   place->second.first = std::min(place->second.first, time.first);
   place->second.last = std::max(place->second.last, time.last);
-  while (user->getBlock() != top)
-    user = user->getParentOp();
-  users[root].push_back(user);
 }
 
-/// The order that queues, waits and signals give to the steps of the body's own block.
+/// The order that queues, waits and signals give to the steps of a block.
 static QueueOrder orderOf(plan::BodyOp body, ArrayRef<Operation *> steps) {
   QueueOrder order(body.getQueues().size());
   llvm::DenseMap<Attribute, uint32_t> signallers; // #plan.point -> step
@@ -89,7 +90,10 @@ static QueueOrder orderOf(plan::BodyOp body, ArrayRef<Operation *> steps) {
     if (schedule && schedule.getWait())
       for (Attribute point : schedule.getWait())
         waits.push_back(signallers.lookup(point));
-    order.add(queueOf(cast<plan::StepOpInterface>(step)), waits);
+    if (joins(step))
+      order.addAlone(queueOf(cast<plan::StepOpInterface>(step)));
+    else
+      order.add(queueOf(cast<plan::StepOpInterface>(step)), waits);
     if (schedule && schedule.getSignal())
       for (Attribute point : schedule.getSignal())
         signallers[point] = number;
@@ -97,30 +101,34 @@ static QueueOrder orderOf(plan::BodyOp body, ArrayRef<Operation *> steps) {
   return order;
 }
 
-void Lifetimes::extend(plan::BodyOp body) {
+void Lifetimes::extend(plan::BodyOp body, Block &block) {
   SmallVector<Operation *> list;
   llvm::DenseMap<Operation *, uint32_t> numbers;
-  for (auto step : body.getSteps().front().getOps<plan::StepOpInterface>()) {
+  for (auto step : block.getOps<plan::StepOpInterface>()) {
     numbers[step] = list.size();
     list.push_back(step);
   }
   QueueOrder order = orderOf(body, list);
   auto arenaOf = [](Value root) { return root.getDefiningOp<plan::ArenaOp>(); };
   SmallVector<llvm::SmallVector<char>> touched(body.arenaList().size(), llvm::SmallVector<char>(list.size()));
-  for (auto &[root, time] : used)
+  for (auto &[root, steps] : users[&block])
     if (auto arena = arenaOf(root))
-      for (Operation *user : users[root])
+      for (Operation *user : steps)
         touched[arena.getArena()][numbers[user]] = true;
   std::vector<ArenaUsers> arenas(touched.size(), ArenaUsers(order, body.getQueues().size()));
   for (auto [arena, steps] : llvm::zip_equal(arenas, touched))
     for (auto [number, touches] : llvm::enumerate(steps))
       if (touches)
         arena.add(number);
-  for (auto &[root, time] : used)
+  for (auto &[root, steps] : users[&block])
     if (auto arena = arenaOf(root))
-      for (Operation *user : users[root])
+      for (Operation *user : steps)
         if (uint32_t other = arenas[arena.getArena()].lastUnordered(numbers[user]); other != numbers[user])
-          time.last = std::max(time.last, of(list[other]).last + 1);
+          used[root].last = std::max(used[root].last, of(list[other]).last + 1);
+  for (Operation *step : list)
+    for (Region &region : step->getRegions())
+      if (!region.empty())
+        extend(body, region.front());
 }
 
 } // namespace llmc

@@ -30,13 +30,14 @@ private:
   void collectLoop(plan::LoopOp loop, Lifetime time);
   void useYields(mlir::Block &block, Lifetime time);
   void use(mlir::Operation *step, mlir::Value buffer, Lifetime time);
-  void extend(plan::BodyOp body);
+  void extend(plan::BodyOp body, mlir::Block &block);
 
   mlir::Block *top;
   uint32_t next = 0;
   llvm::MapVector<mlir::Operation *, Lifetime> steps;
   llvm::MapVector<mlir::Value, Lifetime> used;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *>> users; // of the body's own block, that use or enter a use
+  using Users = llvm::MapVector<mlir::Value, llvm::SmallVector<mlir::Operation *>>;
+  llvm::DenseMap<mlir::Block *, Users> users; // per block: those of its steps that use a buffer, themselves or inside
 };
 
 } // namespace llmc

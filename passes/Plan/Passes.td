@@ -9,7 +9,7 @@ def AssignDevicesPass : Pass<"assign-devices", "::mlir::func::FuncOp"> {
   let description = [{
     `devices` are NAME=KIND[:N], `pins` NAME=REGEX over the names of ONNX nodes; the last pin that matches a node of an op counts, and
     the first device gets what no pin names. The host has no attribute: inputs and outputs, views, constants and numbers that are read are
-    its own, and so is control flow, which can not be pinned elsewhere. Runs when patterns are raised: no op is cut.
+    its own, and so is control flow, which can not be pinned elsewhere, unlike the ops inside. Runs when patterns are raised: no op is cut.
     ```mlir
     %y = graph.relu %x : tensor<4xf32> -> tensor<4xf32> loc("act")
     // with devices=cpu=cpu,left=sim:0 pins=left=^act$ becomes
@@ -49,7 +49,8 @@ def InsertTransfersPass : Pass<"insert-transfers", "::llmc::plan::EntryOp"> {
   let description = [{
     A step with a `graph.device` goes to a queue of that device, its results into an arena there. What it reads of another device is
     copied there before the first use, once for all of its steps, however many; constants lie on each device that reads them. Outputs
-    are copied back. A copy is on the queue of its target, but for copies to the host, which are on that of their source.
+    are copied back. A copy is on the queue of its target, but for copies to the host, which are on that of their source. What a block
+    only reads is copied before its If or Loop; what it writes of buffers around it, and what it yields, is the host's at its end.
     ```mlir
     plan.body "cpu" devices [#plan.device<"cpu", cpu>] {
       %0 = plan.input 0 "x" : f32 [#graph.expr<"4">]
@@ -76,7 +77,7 @@ def ScheduleQueuesPass : Pass<"schedule-queues", "::llmc::plan::EntryOp"> {
   let description = [{
     Steps are sorted by segments: the level of a step is the number of changes of queue on the longest way to it, and a segment is what
     one queue does at one level. Then a step that touches what a step of another queue touches, one of the two writing, waits for it
-    unless other waits make sure of that.
+    unless other waits make sure of that. Each block by itself: an If or Loop with steps of other queues inside is alone while it runs.
     ```mlir
     plan.dispatch @relu_0(%x, %a) writes 1 scalars []
     plan.copy %a to %b on <queue = 1>

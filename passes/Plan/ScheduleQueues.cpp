@@ -45,22 +45,22 @@ private:
   uint32_t next = 0;
 };
 
+/// One block, and then those inside of it.
 class Scheduler {
 public:
-  explicit Scheduler(plan::BodyOp body) : body(body), block(body.getSteps().front()) {
+  Scheduler(plan::BodyOp body, Block &block) : body(body), block(block) {
     for (auto step : block.getOps<plan::StepOpInterface>())
       steps.push_back(step);
   }
-  void run() {
-    sortSteps();
-    addPoints();
-  }
+  void run();
 
 private:
   int64_t queue(uint32_t step) const { return queueOf(cast<plan::StepOpInterface>(steps[step])); }
   std::vector<uint32_t> levels() const;
   void sortSteps();
+  void placeBuffers(Operation *user, llvm::DenseSet<Operation *> &waiting);
   void placeBuffer(Value buffer, llvm::DenseSet<Operation *> &waiting);
+  Block::iterator end() { return isa<plan::BodyOp>(block.getParentOp()) ? block.end() : block.getTerminator()->getIterator(); }
   void addPoints();
 
   plan::BodyOp body;
@@ -69,7 +69,7 @@ private:
 };
 
 /// The number of changes of queue on the longest way to each step: steps of one queue and level form a segment, and segments can not
-/// depend on each other in a circle. A number that the host reads counts as read by all that comes later.
+/// depend on each other in a circle. A number that the host makes known counts as read by all that comes later.
 std::vector<uint32_t> Scheduler::levels() const {
   std::vector<uint32_t> result(steps.size());
   Conflicts conflicts;
@@ -80,7 +80,7 @@ std::vector<uint32_t> Scheduler::levels() const {
       earlier.push_back(*read);
     for (uint32_t other : earlier)
       result[s] = std::max(result[s], result[other] + (queue(other) != queue(s)));
-    if (isa<plan::ReadScalarOp>(steps[s]))
+    if (!plan::definedSymbols(steps[s]).empty())
       read = s;
   }
   return result;
@@ -93,11 +93,21 @@ void Scheduler::placeBuffer(Value buffer, llvm::DenseSet<Operation *> &waiting) 
     return;
   if (auto view = dyn_cast<plan::ViewOp>(op))
     placeBuffer(view.getParent(), waiting);
-  op->moveBefore(&block, block.end());
+  op->moveBefore(&block, end());
+}
+
+/// The buffers of the block that `user` or an op inside of it names.
+void Scheduler::placeBuffers(Operation *user, llvm::DenseSet<Operation *> &waiting) {
+  user->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value buffer : op->getOperands())
+      placeBuffer(buffer, waiting);
+  });
 }
 
 /// Segment by segment. The host comes last in its level: it does its own work while the other devices do what it gave them.
 void Scheduler::sortSteps() {
+  if (steps.empty())
+    return;
   std::vector<uint32_t> level = levels();
   std::vector<uint32_t> order(steps.size());
   std::iota(order.begin(), order.end(), 0);
@@ -109,9 +119,11 @@ void Scheduler::sortSteps() {
       waiting.insert(op);
   SmallVector<Operation *> sorted = llvm::map_to_vector(order, [&](uint32_t step) { return steps[step]; });
   for (Operation *step : sorted) {
-    forEachAccess(step, [&](OpOperand &operand, bool) { placeBuffer(operand.get(), waiting); });
-    step->moveBefore(&block, block.end());
+    placeBuffers(step, waiting);
+    step->moveBefore(&block, end());
   }
+  if (end() != block.end())
+    placeBuffers(&*end(), waiting);
   for (Operation *op : llvm::to_vector(llvm::make_pointer_range(llvm::reverse(block))))
     if (isa<plan::ArenaOp, plan::ViewOp, plan::ConstantOp>(op) && op->use_empty())
       op->erase();
@@ -125,7 +137,12 @@ void Scheduler::addPoints() {
   SmallVector<SmallVector<uint32_t>> waits(steps.size());
   SmallVector<char> isAwaited(steps.size());
   for (uint32_t s = 0; s < steps.size(); ++s) {
-    for (uint32_t other : conflicts.add(steps[s])) { // latest first
+    SmallVector<uint32_t> earlier = conflicts.add(steps[s]);
+    if (joins(steps[s])) {
+      order.addAlone(queue(s));
+      continue;
+    }
+    for (uint32_t other : earlier) { // latest first
       auto covers = [&](uint32_t wait) { return queue(wait) == queue(other) || order.isBefore(other, wait); };
       if (queue(other) == queue(s) || order.isBeforeNext(other, queue(s)) || llvm::any_of(waits[s], covers))
         continue;
@@ -140,14 +157,23 @@ void Scheduler::addPoints() {
   for (uint32_t s = 0; s < steps.size(); ++s) {
     SmallVector<Attribute> waited = llvm::map_to_vector(waits[s], [&](uint32_t other) { return points[other]; }), signalled;
     if (isAwaited[s]) {
-      int64_t semaphore = semaphores.try_emplace(queue(s), semaphores.size()).first->second;
+      int64_t semaphore = semaphores.try_emplace(queue(s), body.getSemaphores() + semaphores.size()).first->second;
       signalled.push_back(points[s] = plan::PointAttr::get(context, semaphore, ++values[queue(s)]));
     }
     auto list = [&](ArrayRef<Attribute> attributes) { return attributes.empty() ? ArrayAttr() : ArrayAttr::get(context, attributes); };
     if (!waited.empty() || !signalled.empty())
       steps[s]->setAttr("schedule", plan::ScheduleAttr::get(context, queue(s), list(waited), list(signalled)));
   }
-  body.setSemaphores(semaphores.size());
+  body.setSemaphores(body.getSemaphores() + semaphores.size());
+}
+
+void Scheduler::run() {
+  sortSteps();
+  addPoints();
+  for (Operation *step : steps)
+    for (Region &region : step->getRegions())
+      if (!region.empty())
+        Scheduler(body, region.front()).run();
 }
 
 struct ScheduleQueuesPass : impl::ScheduleQueuesPassBase<ScheduleQueuesPass> {
@@ -155,7 +181,7 @@ struct ScheduleQueuesPass : impl::ScheduleQueuesPassBase<ScheduleQueuesPass> {
   void runOnOperation() override {
     for (auto body : getOperation().getBodies().front().getOps<plan::BodyOp>())
       if (body.getQueues().size() > 1)
-        Scheduler(body).run();
+        Scheduler(body, body.getSteps().front()).run();
   }
 };
 

@@ -9,7 +9,8 @@
 // worker 0 can be at most at the next.
 //
 // Steps of other queues are worker 0's too: it hands them over and goes on. Their waits for steps of the host are met by
-// then; where a step of the host waits for another queue, worker 0 waits, and the others for it at the next barrier.
+// then; where a step of the host waits for another queue, worker 0 waits, and the others for it at the next barrier. Where a
+// block with steps of other queues is entered or left, all queues are empty.
 //
 // A failure is sticky. All workers learn of it at the same barrier, from the bit that the last to arrive publishes, and
 // leave together.
@@ -61,6 +62,7 @@ private:
   bool step(const Program::Step &step);
   bool submit(const Program::Step &step);
   void await(const Program::Step &step);
+  void join(const Program::Step &step);
   bool profiled(const Program::Step &step);
   bool dispatch(const Program::Step &step);
   bool copy(const Program::Step &step);
@@ -183,6 +185,21 @@ void Walker::await(const Program::Step &next) {
     pending = Pending::Serial;
 }
 
+/// Of worker 0, where a block of `next` is entered or left, if that has steps of other queues.
+void Walker::join(const Program::Step &next) {
+  if (!next.joins)
+    return;
+  for (const std::unique_ptr<Queue> &queue : state.queues) {
+    if (!queue)
+      continue;
+    queue->drain();
+    if (queue->hasFailed())
+      run.failed.store(true, std::memory_order_relaxed); // execute() asks the queue why
+  }
+  if (run.request.clock)
+    run.request.clock->join();
+}
+
 bool Walker::step(const Program::Step &next) {
   if (isFirst() && run.request.clock)
     run.request.clock->run(next, state.shape);
@@ -252,6 +269,8 @@ Status Walker::enterBlock(uint32_t block) const {
   for (const BlockError &error : run.request.binding.blockErrors)
     if (error.block == block)
       return error.status;
+  for (uint32_t semaphore : program.blocks[block].semaphores)
+    state.semaphores[semaphore].reset();
   return state.resolve(program.blocks[block].entryEvent, run.request.outputs);
 }
 
@@ -261,18 +280,21 @@ bool Walker::branch(const Program::Step &next) {
     return false;
   uint32_t taken = 0;
   bool go = decide(taken, [&]() -> uint32_t {
+    join(next);
     uint32_t chosen = state.addresses[branch.cond][0] != std::byte(0);
-    if (branch.blocks[chosen] != kNone)
+    if (branch.blocks[chosen] != kNone && !failed())
       report(enterBlock(branch.blocks[chosen]), next);
     return chosen;
   });
   if (!go || (branch.blocks[taken] != kNone && !walk(branch.blocks[taken])))
     return false;
-  if (branch.sizes.size == 0 && branch.results.size == 0)
+  if (branch.sizes.size == 0 && branch.results.size == 0 && !next.joins)
     return true;
   if (!settle())
     return false;
   if (isFirst())
+    join(next);
+  if (isFirst() && !failed())
     report(giveBranchResults(state, branch, taken, run.request.outputs), next);
   return meet();
 }
@@ -285,7 +307,8 @@ bool Walker::loop(const Program::Step &next) {
     uint32_t goesOn = 0;
     bool go = decide(goesOn, [&]() -> uint32_t {
       bool hasTrip = false;
-      bool started = report(startTrip(state, loop, trip, run.request.outputs, hasTrip), next);
+      join(next);
+      bool started = !failed() && report(startTrip(state, loop, trip, run.request.outputs, hasTrip), next);
       return started && hasTrip && report(enterBlock(loop.block), next) && report(checkCarried(state, loop), next);
     });
     if (!go)

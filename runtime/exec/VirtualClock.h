@@ -22,6 +22,8 @@ public:
   void reset() { std::fill(queues.begin(), queues.end(), 0); }
   /// Once for each time that a step runs, in the order of the program.
   void run(const Program::Step &step, const ShapeState &shape);
+  /// All queues wait for each other.
+  void join() { std::fill(queues.begin(), queues.end(), now()); }
   /// When the last queue has ended, in nanoseconds after the start.
   int64_t now() const { return *std::max_element(queues.begin(), queues.end()); }
 

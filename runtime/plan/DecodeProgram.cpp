@@ -316,6 +316,7 @@ Result<Program> decodeProgram(const plan::Plan &plan, const plan::EntryPoint &en
   assignEvents(program);
   computeLifetimes(program);
   LLMC_TRY(verifyFlow(program));
+  LLMC_TRY(verifyWrites(program));
   LLMC_TRY(orderQueues(program));
   return program;
 }

@@ -84,6 +84,7 @@ struct Program {
     uint32_t queue = kHostQueue;
     Slice waits = {}, signals = {}; // in points
     bool needsHost = false;         // of another queue: whether it waits for a step of the host's
+    bool joins = false;             // an If or Loop with steps of other queues inside: see plan.fbs, Step
   };
   /// The moment at which a semaphore reaches a value.
   struct Point {
@@ -156,6 +157,7 @@ struct Program {
     uint32_t parent;
     uint32_t entryStep;  // the step that enters it; kNone for the root
     uint32_t entryEvent; // the events of its steps that give symbols their values follow
+    std::vector<uint32_t> semaphores = {}; // that its steps signal
   };
 
   /// What becomes known at one event in one block, each list in an order that respects dependencies.
@@ -241,6 +243,7 @@ void assignEvents(Program &program);
 void computeLifetimes(Program &program);
 Status orderQueues(Program &program);
 Status verifyFlow(const Program &program);
+Status verifyWrites(const Program &program);
 
 /// For messages: `step 3 'conv2d' of node 'Conv_5'`.
 std::string describeStep(const Program &program, const Program::Step &step);

@@ -23,6 +23,14 @@ uint32_t QueueOrder::add(uint32_t queue, std::span<const uint32_t> waits) {
   return uint32_t(steps.size()) - 1;
 }
 
+uint32_t QueueOrder::addAlone(uint32_t queue) {
+  std::copy(counts.begin(), counts.end(), ended.begin() + queue * numQueues);
+  uint32_t step = add(queue, {});
+  for (uint32_t q = 0; q < numQueues; ++q)
+    join(q, step);
+  return step;
+}
+
 void ArenaUsers::add(uint32_t step) {
   std::vector<uint32_t> &list = byQueue[order.queueOf(step)];
   if (list.empty() || list.back() != step)

@@ -19,6 +19,8 @@ public:
 
   /// Adds a step, which gets the next number, to a queue; it starts after the earlier steps `waits`.
   uint32_t add(uint32_t queue, std::span<const uint32_t> waits);
+  /// Adds a step to a queue that starts after all earlier steps and ends before any later one starts.
+  uint32_t addAlone(uint32_t queue);
   /// Whether step `a` has ended before step `b`, which has a greater number, starts.
   bool isBefore(uint32_t a, uint32_t b) const { return clockOf(b)[steps[a].queue] > steps[a].index; }
   /// Whether step `a` has ended before a step that is added next to `queue` would start.

@@ -1,6 +1,6 @@
-//===- VerifyFlow.cpp - Whether values are known and bytes written before they are used ---------------------------===//
+//===- VerifyFlow.cpp - Whether values are known before they are used ---------------------------------------------===//
 
-#include "runtime/plan/ProgramUses.h"
+#include "runtime/plan/Program.h"
 #include "runtime/plan/verify/Verify.h"
 
 namespace llmc::rt {
@@ -16,11 +16,6 @@ private:
   Status verifySteps();
   Status verifyResults(const Program::Step &step, uint32_t before, uint32_t now) const;
   Status verifyViews() const;
-  Status verifyWrites() const;
-  bool isEmpty(const Program::Buffer &buffer) const {
-    const Program::Node &size = program.nodes[buffer.size];
-    return size.kind == Program::Node::Kind::Constant && size.imm == 0;
-  }
 
   const Program &program;
   std::vector<uint32_t> known; // per step: the latest event before it
@@ -109,42 +104,10 @@ Status FlowVerifier::verifyViews() const {
   return {};
 }
 
-Status FlowVerifier::verifyWrites() const {
-  struct First {
-    uint32_t position = kNone;
-    bool reads = false;
-  };
-  std::vector<First> first(program.buffers.size());
-  std::vector<bool> written(program.buffers.size(), false);
-  for (const Program::Step &step : program.steps)
-    forEachUse(program, step, [&](uint32_t buffer, plan::Access access, uint32_t from, uint32_t) {
-      uint32_t root = program.buffers[buffer].root;
-      if (access != plan::Access::READ)
-        written[root] = true;
-      bool reads = access == plan::Access::READ;
-      if (from < first[root].position)
-        first[root] = {from, reads};
-      else if (from == first[root].position && step.kind == Program::StepKind::Dispatch)
-        first[root].reads |= reads; // whatever the order of the bindings
-    });
-  for (uint32_t i = 0; i < program.buffers.size(); ++i) {
-    const Program::Buffer &buffer = program.buffers[i];
-    bool needsWrite = buffer.kind == plan::BufKind::ARENA || buffer.kind == plan::BufKind::OUTPUT;
-    if (needsWrite && first[i].reads && !isEmpty(buffer))
-      return fail("read-before-write", "buffer ", i, " '", text(buffer.spec->name()), "' is read at position ",
-                  first[i].position, " before anything is written to it");
-    if (buffer.kind == plan::BufKind::OUTPUT && !written[i] && !isEmpty(buffer))
-      return fail("output-unwritten", "no step writes output ", buffer.index, " '",
-                  text(program.entry->outputs()->Get(buffer.index)->name()), "'");
-  }
-  return {};
-}
-
 Status FlowVerifier::verify() {
   LLMC_TRY(verifyBoundary());
   LLMC_TRY(verifySteps());
-  LLMC_TRY(verifyViews());
-  return verifyWrites();
+  return verifyViews();
 }
 
 } // namespace

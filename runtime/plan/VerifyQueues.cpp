@@ -4,63 +4,106 @@
 // bytes of an arena are told apart by their lifetimes: a buffer is in use until all steps that touch its arena are known to
 // come later. So a wait that is missing is found here, or where buffers overlap (Placement.cpp).
 //
+// Each block is proved by itself, a step that enters blocks being one that uses all that they use. That is enough: without
+// steps of other queues such blocks are work of the host's queue; with them the step joins, and is alone while it runs.
+//
 //===--------------------------------------------------------------------------------------------------------------===//
 
 #include "runtime/plan/ProgramUses.h"
 #include "runtime/plan/QueueOrder.h"
 #include "runtime/plan/verify/Verify.h"
 #include <algorithm>
+#include <unordered_map>
 
 namespace llmc::rt {
 namespace {
 
-/// Works on the steps of the root block; what is inside an If or Loop counts as its own.
-class QueueVerifier {
+struct Use {
+  uint32_t root;
+  bool writes;
+};
+using StepUses = std::vector<std::vector<Use>>; // per step of the program, with all inside of it
+
+/// Calls visit(step) for `step` of `block` and for the steps around it.
+template <typename Visit> void forEachAround(const Program &program, uint32_t block, uint32_t step, Visit visit) {
+  visit(step);
+  for (; block != 0; block = program.blocks[block].parent)
+    visit(program.blocks[block].entryStep);
+}
+
+StepUses collectUses(const Program &program) {
+  StepUses uses(program.steps.size());
+  for (uint32_t b : program.blockOrder)
+    for (const Program::Step &step : program.stepsOf(program.blocks[b]))
+      forEachUse(program, step, [&](uint32_t buffer, plan::Access access, uint32_t, uint32_t) {
+        Use use = {program.buffers[buffer].root, access != plan::Access::READ};
+        forEachAround(program, b, uint32_t(&step - program.steps.data()), [&](uint32_t at) { uses[at].push_back(use); });
+      });
+  return uses;
+}
+
+void findJoins(Program &program) {
+  for (uint32_t b : program.blockOrder)
+    for (const Program::Step &step : program.stepsOf(program.blocks[b]))
+      if (step.queue != kHostQueue)
+        forEachAround(program, b, uint32_t(&step - program.steps.data()),
+                      [&](uint32_t at) { program.steps[at].joins |= program.steps[at].queue == kHostQueue; });
+}
+
+/// The steps of one block, which are numbered from 0 here.
+class BlockQueues {
 public:
-  explicit QueueVerifier(Program &program)
-      : program(program), steps(program.stepsOf(program.blocks[0])), order(count(program.body->queues())) {}
+  BlockQueues(Program &program, uint32_t block, const StepUses &uses)
+      : program(program), block(program.blocks[block]), first(this->block.steps.first),
+        steps(std::span(program.steps).subspan(first, this->block.steps.size)), uses(std::span(uses).subspan(first, steps.size())),
+        order(count(program.body->queues())) {}
 
   Status verify();
 
 private:
-  struct Use {
-    uint32_t root;
-    bool writes;
-  };
+  using Signals = std::vector<std::pair<uint32_t, uint32_t>>; // values and numbers of steps, rising
   Status orderSteps();
-  Status findSignaller(const Program::Step &step, Program::Point &point) const;
+  Status findSignaller(const Program::Step &step, const Program::Point &point, uint32_t &number) const;
   Status signal(const Program::Step &step, uint32_t number);
-  void collectUses();
-  uint32_t numberOf(uint32_t block, uint32_t step) const;
   Status verifySharing() const;
   Status unordered(uint32_t before, uint32_t after, uint32_t buffer) const;
   void extendLifetimes();
 
   Program &program;
-  std::span<const Program::Step> steps;
+  Program::Block &block;
+  const uint32_t first;
+  std::span<Program::Step> steps;
+  std::span<const std::vector<Use>> uses;
   QueueOrder order;
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> signals; // per semaphore: values and numbers of steps, rising
-  std::vector<std::vector<Use>> uses;                              // per step
+  std::unordered_map<uint32_t, Signals> signals; // of semaphores
 };
 
 /// The step that sets the semaphore to the point's value, or beyond.
-Status QueueVerifier::findSignaller(const Program::Step &step, Program::Point &point) const {
-  const auto &earlier = signals[point.semaphore];
-  auto found = std::lower_bound(earlier.begin(), earlier.end(), std::pair(point.value, uint32_t(0)));
-  if (found == earlier.end())
-    return fail("wait-unsignalled", describeStep(program, step), " waits for value ", point.value, " of semaphore ",
-                point.semaphore, ", which no step before it signals");
-  point.signaller = found->second;
-  return {};
+Status BlockQueues::findSignaller(const Program::Step &step, const Program::Point &point, uint32_t &number) const {
+  auto semaphore = signals.find(point.semaphore);
+  auto isBelow = [](const auto &earlier, uint32_t value) { return earlier.first < value; };
+  if (semaphore != signals.end()) {
+    const Signals &earlier = semaphore->second;
+    if (auto found = std::lower_bound(earlier.begin(), earlier.end(), point.value, isBelow); found != earlier.end()) {
+      number = found->second;
+      return {};
+    }
+  }
+  return fail("wait-unsignalled", describeStep(program, step), " waits for value ", point.value, " of semaphore ",
+              point.semaphore, ", which no step of its block before it signals");
 }
 
-Status QueueVerifier::signal(const Program::Step &step, uint32_t number) {
+Status BlockQueues::signal(const Program::Step &step, uint32_t number) {
   for (const Program::Point &point : program.pointsOf(step.signals)) {
+    Signals &earlier = signals[point.semaphore];
     uint32_t &queue = program.signallers[point.semaphore];
-    if (queue != kNone && queue != step.queue)
+    if (earlier.empty() && queue != kNone)
+      return fail("signal-block", "semaphore ", point.semaphore, " is signalled in two blocks");
+    if (earlier.empty())
+      block.semaphores.push_back(point.semaphore);
+    else if (queue != step.queue)
       return fail("signal-queue", "semaphore ", point.semaphore, " is signalled from queues ", queue, " and ", step.queue);
     queue = step.queue;
-    auto &earlier = signals[point.semaphore];
     if (!earlier.empty() && earlier.back().first >= point.value)
       return fail("signal-value", "semaphore ", point.semaphore, " falls from ", earlier.back().first, " to ", point.value);
     earlier.emplace_back(point.value, number);
@@ -68,52 +111,38 @@ Status QueueVerifier::signal(const Program::Step &step, uint32_t number) {
   return {};
 }
 
-Status QueueVerifier::orderSteps() {
-  signals.resize(program.signallers.size());
+Status BlockQueues::orderSteps() {
   std::vector<uint32_t> waits;
   for (uint32_t s = 0; s < steps.size(); ++s) {
-    Program::Step &step = program.steps[s];
+    Program::Step &step = steps[s];
     waits.clear();
     for (uint32_t p = step.waits.first; p < step.waits.first + step.waits.size; ++p) {
-      LLMC_TRY(findSignaller(step, program.points[p]));
-      waits.push_back(program.points[p].signaller);
-      step.needsHost |= step.queue != kHostQueue && steps[waits.back()].queue == kHostQueue;
+      uint32_t number = 0;
+      LLMC_TRY(findSignaller(step, program.points[p], number));
+      program.points[p].signaller = first + number;
+      waits.push_back(number);
+      step.needsHost |= step.queue != kHostQueue && steps[number].queue == kHostQueue;
     }
-    order.add(step.queue, waits);
+    if (step.joins)
+      order.addAlone(step.queue);
+    else
+      order.add(step.queue, waits);
     LLMC_TRY(signal(step, s));
   }
   return {};
 }
 
-/// The number of the root block's step that `step` of `block` is, or is inside of. The root block's come first.
-uint32_t QueueVerifier::numberOf(uint32_t block, uint32_t step) const {
-  for (; block != 0; block = program.blocks[block].parent)
-    step = program.blocks[block].entryStep;
-  return step;
-}
-
-void QueueVerifier::collectUses() {
-  uses.resize(steps.size());
-  for (uint32_t b : program.blockOrder)
-    for (const Program::Step &step : program.stepsOf(program.blocks[b])) {
-      std::vector<Use> &list = uses[numberOf(b, uint32_t(&step - program.steps.data()))];
-      forEachUse(program, step, [&](uint32_t buffer, plan::Access access, uint32_t, uint32_t) {
-        list.push_back({program.buffers[buffer].root, access != plan::Access::READ});
-      });
-    }
-}
-
-Status QueueVerifier::unordered(uint32_t before, uint32_t after, uint32_t buffer) const {
+Status BlockQueues::unordered(uint32_t before, uint32_t after, uint32_t buffer) const {
   return fail("unordered", describeStep(program, steps[after]), " does not wait for ", describeStep(program, steps[before]),
               ", which uses buffer ", buffer, " '", text(program.buffers[buffer].spec->name()), "' too");
 }
 
-Status QueueVerifier::verifySharing() const {
+Status BlockQueues::verifySharing() const {
   struct Last {
     uint32_t write = kNone;
     std::vector<uint32_t> reads; // since then: the last of each queue
   };
-  std::vector<Last> last(program.buffers.size());
+  std::unordered_map<uint32_t, Last> last; // by root
   for (uint32_t s = 0; s < steps.size(); ++s)
     for (const Use &use : uses[s]) {
       Last &before = last[use.root];
@@ -134,26 +163,30 @@ Status QueueVerifier::verifySharing() const {
   return {};
 }
 
-void QueueVerifier::extendLifetimes() {
-  std::vector<ArenaUsers> users(count(program.body->arenas()), ArenaUsers(order, count(program.body->queues())));
+void BlockQueues::extendLifetimes() {
+  std::unordered_map<uint32_t, ArenaUsers> users; // by arena
   auto isArena = [&](const Use &use) { return program.buffers[use.root].kind == plan::BufKind::ARENA; };
   for (uint32_t s = 0; s < steps.size(); ++s)
     for (const Use &use : uses[s])
       if (isArena(use))
-        users[program.buffers[use.root].arena].add(s);
+        users.try_emplace(program.buffers[use.root].arena, order, count(program.body->queues())).first->second.add(s);
   for (uint32_t s = 0; s < steps.size(); ++s)
     for (const Use &use : uses[s]) {
       if (!isArena(use))
         continue;
       Program::Buffer &buffer = program.buffers[use.root];
-      if (uint32_t other = users[buffer.arena].lastUnordered(s); other != s)
+      if (uint32_t other = users.at(buffer.arena).lastUnordered(s); other != s)
         buffer.lastUse = std::max(buffer.lastUse, steps[other].end + 1);
     }
 }
 
-Status QueueVerifier::verify() {
+Status BlockQueues::verify() {
+  bool isSerial = std::all_of(steps.begin(), steps.end(), [](const Program::Step &step) {
+    return step.queue == kHostQueue && step.waits.size == 0 && step.signals.size == 0;
+  });
+  if (isSerial)
+    return {};
   LLMC_TRY(orderSteps());
-  collectUses();
   LLMC_TRY(verifySharing());
   extendLifetimes();
   return {};
@@ -163,8 +196,13 @@ Status QueueVerifier::verify() {
 
 Status orderQueues(Program &program) {
   program.signallers.assign(program.body->semaphores(), kNone);
-  bool isSimple = count(program.body->queues()) == 1 && program.body->semaphores() == 0;
-  return isSimple ? Status() : QueueVerifier(program).verify();
+  if (count(program.body->queues()) == 1 && program.body->semaphores() == 0)
+    return {};
+  findJoins(program);
+  StepUses uses = collectUses(program);
+  for (uint32_t block : program.blockOrder)
+    LLMC_TRY(BlockQueues(program, block, uses).verify());
+  return {};
 }
 
 } // namespace llmc::rt

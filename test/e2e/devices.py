@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
+import control_flow
 from checks import BIN, Checks, ROOT, run_tool
 from models import image_inputs, text_inputs, voice_inputs
 from runtime import Plan, RunError
@@ -46,13 +47,45 @@ def pins_of(placement):
     return flags
 
 
+# The smallest models with blocks: what they read, give and carry crosses between devices in all ways.
+BRANCH = """g (bool c, float[N,8] x) => (float[N,8] y) {
+  [before] a = Softmax (x)
+  t = If (c) <then_branch = t () => (float[N,8] u) { [then] u = Mul (a, x) }, else_branch = e () => (float[N,8] v) { [else] v = Sub (a, x) }>
+  [after] y = Add (t, a)
+}"""
+LOOP = """g (int64 m, float[N] x) => (float[N] y, float[T,N] all) <bool yes = {1}> {
+  [before] a = Exp (x)
+  y, all = Loop (m, yes, a) <body = b (int64 i, bool c, float[N] v) => (bool c2, float[N] w, float[N] s) {
+    c2 = Identity (c)  [count] f = Cast <to = 1> (i)  [grow] w = Add (v, f)  [scale] s = Mul (w, a) }>
+}"""
+
+
+def graphs_of(node):
+    return [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+
+
+def movable_nodes(graph):
+    """Names of the nodes of a graph and of those inside of it. Control flow is the host's."""
+    names = []
+    for node in graph.node:
+        names += [name for inner in graphs_of(node) for name in movable_nodes(inner)] if graphs_of(node) else [node.name] if node.name else []
+    return names
+
+
+def give_names(graph, prefix="n"):
+    """Names all nodes."""
+    for i, node in enumerate(graph.node):
+        node.name = f"{prefix}{i}"
+        for k, inner in enumerate(graphs_of(node)):
+            give_names(inner, f"{node.name}.{k}.")
+
+
 class Model:
-    """A model with the outputs of its uncut artifact."""
+    """A model with the outputs of its uncut artifact for each of some inputs."""
 
     def __init__(self, path, inputs, folder, flags=()):
         self.path, self.inputs, self.folder, self.flags = path, inputs, folder, list(flags)
-        nodes = onnx.load(path, load_external_data=False).graph.node
-        self.nodes = [node.name for node in nodes if node.name and not any(a.HasField("g") for a in node.attribute)]  # control flow is the host's
+        self.nodes = movable_nodes(onnx.load(path, load_external_data=False).graph)
         self.expected = self.run(self.compile([]), 1)
 
     def compile(self, flags):
@@ -65,7 +98,7 @@ class Model:
 
     def run(self, artifact, threads):
         plan = Plan(artifact, threads)
-        outputs = {name: value.tobytes() for name, value in plan(self.inputs).items()}
+        outputs = {(name, i): value.tobytes() for i, given in enumerate(self.inputs) for name, value in plan(given).items()}
         plan.close()
         return outputs
 
@@ -103,9 +136,9 @@ def prefix_placements(nodes):
             for first, second in itertools.permutations(DEVICES, 2) for length in range(len(nodes))]
 
 
-def random_placement(nodes, rng):
-    """Runs of nodes, of a length that is drawn for each cut: from a device for each node to a few large pieces."""
-    change, device = rng.choice([1, 0.3, 0.05]), rng.choice(list(DEVICES))
+def random_placement(nodes, rng, change=None):
+    """Runs of nodes, of a length that is drawn for each cut if it is not given: from a device for each node to a few large pieces."""
+    change, device = change or rng.choice([1, 0.3, 0.05]), rng.choice(list(DEVICES))
     placement = {}
     for node in nodes:
         if rng.random() < change:
@@ -117,6 +150,8 @@ def random_placement(nodes, rng):
 def check_drops(model, placement, checks):
     """No copy and no wait can be left out of the plan."""
     artifact = model.compile(pins_of(placement))
+    if not model.report["crossings"]:
+        return
     done = run_tool(DROP_EACH, artifact)
     checks.check(done.returncode == 0, f"what is left out is noticed: {(done.stdout + done.stderr).strip()[-300:]}")
 
@@ -124,10 +159,10 @@ def check_drops(model, placement, checks):
 def check_small(folder, checks):
     rng = np.random.default_rng(1)
     onnx.save(parse(BRANCHES), folder / "branches.onnx")
-    branches = Model(folder / "branches.onnx", {"x": rng.standard_normal((5, 8), dtype=np.float32)}, folder)
+    branches = Model(folder / "branches.onnx", [{"x": rng.standard_normal((5, 8), dtype=np.float32)}], folder)
     check_cuts(branches, all_placements(branches.nodes), "a model of two branches", checks)
     onnx.save(convnet()[0], folder / "convnet.onnx")
-    small = Model(folder / "convnet.onnx", {"x": rng.standard_normal((2, 3, 23, 18), dtype=np.float32)}, folder)
+    small = Model(folder / "convnet.onnx", [{"x": rng.standard_normal((2, 3, 23, 18), dtype=np.float32)}], folder)
     check_cuts(small, prefix_placements(small.nodes), "a small convolutional net", checks)
     placements = random.Random(0)
     for model in (branches, small):
@@ -171,11 +206,30 @@ def check_large(name, flags, inputs, cuts, seed, folder, checks):
     check_drops(model, random_placement(model.nodes, rng), checks)
 
 
-def check_branches(folder, checks):
-    """All of silero_vad but the comparison that chooses the rate is in branches, which the host takes."""
-    model = Model(provide("silero_vad"), voice_inputs(1), folder)
-    check_cuts(model, all_placements(["Equal_0"]), "silero_vad", checks)
-    check_drops(model, {"Equal_0": "left"}, checks)
+def check_blocks(folder, checks):
+    """Nodes inside If, Loop and Scan: all cuts of two small models, some of each model of control_flow.py."""
+    rng, placements = np.random.default_rng(1), random.Random(0)
+    x = rng.standard_normal((5, 8), dtype=np.float32)
+    for what, text, inputs in (("a branch", BRANCH, [{"c": np.array(c), "x": x} for c in (True, False)]),
+                               ("a loop", LOOP, [{"m": np.array(m), "x": x[0]} for m in (3, 0)])):
+        onnx.save(parse(text), folder / "blocks.onnx")
+        model = Model(folder / "blocks.onnx", inputs, folder)
+        check_cuts(model, all_placements(model.nodes), what, checks)
+        for _ in range(4):
+            check_drops(model, random_placement(model.nodes, placements, change=1), checks)
+    model.compile(pins_of({node: "left" if node == "grow" else "cpu" for node in model.nodes}))
+    crossings = [(c["nodes"], c["from"], c["to"]) for c in model.report["crossings"]]
+    checks.check(crossings.count((["grow"], "left", "cpu")) == 1, f"the report has the crossings in a loop: {crossings}")
+    segments = [(segment["device"], segment["nodes"]) for segment in model.report["segments"]]
+    checks.check(("left", ["grow"]) in segments, f"the report has the segments in a loop: {segments}")
+    for what, text, inputs in control_flow.CASES:
+        graph = parse(text)
+        give_names(graph.graph)
+        onnx.save(graph, folder / "blocks.onnx")
+        model = Model(folder / "blocks.onnx", inputs, folder)
+        cuts = [random_placement(model.nodes, placements, change=1) for _ in range(3)]
+        check_cuts(model, cuts, what, checks)
+        check_drops(model, cuts[0], checks)
 
 
 def main():
@@ -187,10 +241,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_options(Path(folder), checks)
         check_small(Path(folder), checks)
-        check_branches(Path(folder), checks)
-        for name, flags, inputs in (("minilm_l6", ["--dim", "N=1..8", "--dim", "S=4..128"], text_inputs(2, 16)),
-                                    ("mobilenet_v2", ["--dim", "N=1"], image_inputs("input", 1)),
-                                    ("silero_vad_op18_ifless", ["--shape", "input=1x576"], voice_inputs(1))):
+        check_blocks(Path(folder), checks)
+        for name, flags, *inputs in (("minilm_l6", ["--dim", "N=1..8", "--dim", "S=4..128"], text_inputs(2, 16)),
+                                     ("mobilenet_v2", ["--dim", "N=1"], image_inputs("input", 1)),
+                                     ("silero_vad", [], voice_inputs(1), voice_inputs(1, 288, 8000)),
+                                     ("silero_vad_op18_ifless", ["--shape", "input=1x576"], voice_inputs(1))):
             check_large(name, flags, inputs, arguments.cuts, arguments.seed, Path(folder), checks)
     sys.exit(checks.finish())
 

@@ -201,9 +201,16 @@ TEST_F(Binding, other_devices_allocate_nothing_either) {
   for (int input : {0, 1})
     other.setInput<float>(input, Dims{4}, std::span<const float>(a).first(4));
   other.run();
+  PageAligned blocks(deviceLoopPlan().file());
+  Plan inBlocks(blocks.bytes());
+  Session third(inBlocks);
+  third.setInput<float>(0, Dims{4}, std::span<const float>(a).first(4));
+  third.run();
   long before = allocations;
-  for (int repeat = 0; repeat < 10; ++repeat)
+  for (int repeat = 0; repeat < 10; ++repeat) {
     other.run();
+    third.run();
+  }
   EXPECT_EQ(allocations - before, 0);
 }
 

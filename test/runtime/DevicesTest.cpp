@@ -64,6 +64,79 @@ TEST(Devices, sessions_have_queues_of_their_own) {
     client.join();
 }
 
+Floats runLoop(Session &session, const Floats &x) {
+  session.setInput<float>("x", {4}, x);
+  session.run();
+  auto values = session.output(0).as<float>();
+  return {values.begin(), values.end()};
+}
+
+TEST(Devices, steps_of_a_block_run_where_they_are_put) {
+  PageAligned file(deviceLoopPlan().file());
+  for (int threads : {1, 2}) {
+    Options options;
+    options.threads = threads;
+    Plan plan(file.bytes(), options);
+    Session session(plan);
+    for (int run = 0; run < 200; ++run)
+      EXPECT_EQ(runLoop(session, {1, -2, 0, float(run)}), (Floats{27, -2, 0, 27 * float(run)}));
+  }
+}
+
+/// The rule that refuses the loop on three devices after `spoil` has changed the steps of its body.
+std::string ruleInLoop(const std::function<void(std::vector<std::unique_ptr<plan::StepT>> &)> &spoil) {
+  PlanBuilder builder = deviceLoopPlan();
+  spoil(builder.body().blocks[1]->steps);
+  return loadStatus(builder.file()).rule();
+}
+
+TEST(Devices, no_copy_or_wait_of_a_block_can_be_left_out) {
+  EXPECT_EQ(ruleInLoop([](auto &) {}), "");
+  EXPECT_EQ(ruleInLoop([](auto &steps) { steps.erase(steps.begin()); }), "read-before-write");
+  EXPECT_EQ(ruleInLoop([](auto &steps) { steps[2]->wait.clear(); }), "unordered");
+  EXPECT_EQ(ruleInLoop([](auto &steps) { steps[5]->wait.clear(); }), "unordered");
+  EXPECT_EQ(ruleInLoop([](auto &steps) { steps[1]->signal.clear(); }), "wait-unsignalled");
+  EXPECT_EQ(ruleInLoop([](auto &steps) { std::swap(steps[4]->signal, steps[3]->signal); }), "unordered") << "too early";
+}
+
+TEST(Devices, control_flow_hands_over_bytes_of_the_host_only) {
+  auto ruleOf = [](auto spoil) {
+    PlanBuilder builder = deviceLoopPlan();
+    spoil(*builder.body().blocks[0]->steps[0]->body.AsLoop(), builder.body().buffers);
+    return std::string(loadStatus(builder.file()).rule());
+  };
+  uint32_t onLeft = 4;
+  EXPECT_EQ(ruleOf([&](plan::LoopT &loop, auto &) { loop.carried_yield = {onLeft}; }), "residency");
+  EXPECT_EQ(ruleOf([&](plan::LoopT &loop, auto &) { loop.carried_argument = {onLeft}; }), "residency");
+  EXPECT_EQ(ruleOf([&](plan::LoopT &loop, auto &buffers) {
+              loop.collected_yield = {onLeft};
+              loop.collected_out = {uint32_t(buffers.size())};
+              buffers.push_back(std::make_unique<plan::BufferT>(*buffers[2]));
+            }),
+            "residency");
+}
+
+TEST(Devices, a_branch_that_does_not_write_what_is_read_later_is_refused) {
+  auto ruleOf = [](bool bothWrite) {
+    PlanBuilder b;
+    uint32_t four = b.constant(4), bytes = b.constant(16), one = b.constant(1), zero = b.constant(0);
+    uint32_t flag = b.input("flag", plan::DType::BOOL, {}, one), y = b.output("y", plan::DType::F32, {four}, bytes);
+    uint32_t value = b.arena(plan::DType::F32, bytes), blocks[] = {b.newBlock(), b.newBlock()};
+    for (uint32_t block : blocks) {
+      b.inBlock(block);
+      uint32_t size = b.constant(16), there = b.view(plan::DType::F32, value, b.constant(0), size);
+      if (bothWrite || block == blocks[0])
+        b.fill(there, 0, 4);
+    }
+    b.inBlock(0);
+    b.branch(flag, blocks[0], blocks[1]);
+    b.copy(value, zero, y, zero, bytes);
+    return std::string(loadStatus(b.file()).rule());
+  };
+  EXPECT_EQ(ruleOf(true), "");
+  EXPECT_EQ(ruleOf(false), "read-before-write");
+}
+
 /// The rule that refuses a plan after `spoil` has changed its steps.
 std::string ruleAfter(const std::function<void(std::vector<std::unique_ptr<plan::StepT>> &)> &spoil) {
   PlanBuilder builder = twoDevicesPlan();
@@ -232,6 +305,44 @@ TEST(Devices, the_virtual_clock_counts_the_same_each_time) {
     runSum(session, zeros, zeros);
     EXPECT_EQ(session.virtualTime(), 2 * (100 + 16) + (7 + 3000) + 1);
   }
+}
+
+TEST(Devices, the_virtual_clock_waits_where_a_block_is_entered_and_left) {
+  ProfileFile profile("sim:* copy_ns 100\nsim:* launch_ns 10\ncpu launch_ns 1\n");
+  PageAligned file(deviceLoopPlan().file());
+  Plan plan(file.bytes(), withProfile(profile));
+  Session session(plan);
+  for (int run = 0; run < 20; ++run) {
+    runLoop(session, {1, 2, 3, 4});
+    EXPECT_EQ(session.virtualTime(), 3 * (3 * 100 + 2 * 10 + 1));
+  }
+}
+
+TEST(Devices, a_fault_in_a_block_ends_the_run) {
+  PlanBuilder b;
+  uint32_t sim = b.addDevice("sim", plan::DeviceKind::SIM, 0);
+  uint32_t four = b.constant(4), bytes = b.constant(16), one = b.constant(1);
+  uint32_t x = b.input("x", plan::DType::I32, {four}, bytes), flag = b.input("flag", plan::DType::BOOL, {}, one);
+  uint32_t block = b.newBlock();
+  b.inBlock(block);
+  uint32_t fourHere = b.constant(4), bytesHere = b.constant(16), zeroHere = b.constant(0);
+  uint32_t there = b.arenaOn(sim, plan::DType::I32, bytesHere);
+  b.copy(b.view(plan::DType::I32, x, zeroHere, bytesHere), zeroHere, there, zeroHere, bytesHere).queue = sim;
+  b.dispatch("fail", {there}, {fourHere}, "Broken").queue = sim;
+  b.inBlock(0);
+  b.branch(flag, block, kNone);
+  PageAligned file(b.file());
+  Plan plan(file.bytes());
+  Session session(plan);
+  std::vector<int32_t> data = {0, 1, 0, 0};
+  bool taken = true;
+  session.setInput<int32_t>(0, std::vector<int64_t>{4}, data);
+  session.setInput(1, LLMC_TYPE_BOOL, {}, std::as_bytes(std::span(&taken, 1)));
+  EXPECT_EQ(llmc_session_run(session.get()), LLMC_DATA);
+  std::string error = llmc_last_error();
+  EXPECT_NE(error.find("'Broken_op' of node 'Broken': index out of range: value 1, row 1"), std::string::npos) << error;
+  taken = false;
+  session.run();
 }
 
 // --- The simulated device itself ----------------------------------------------------------------------------------

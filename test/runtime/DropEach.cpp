@@ -56,20 +56,23 @@ int main(int argc, char **argv) try {
     throw std::runtime_error(status.message());
   std::map<std::string, int> refusals; // by rule
   int accepted = 0;
-  auto attempt = [&](const std::string &what, auto change) {
+  auto attempt = [&](const std::string &what, size_t block, auto change) {
     plan::PlanT changed(original);
-    change(changed.entries[0]->bodies[0]->blocks[0]->steps);
+    change(changed.entries[0]->bodies[0]->blocks[block]->steps);
     rt::Status status = check(changed, (*file)->header());
     ++(status.ok() ? accepted : refusals[status.rule()]);
     if (status.ok())
       std::cout << "accepted without " << what << '\n';
   };
-  const Steps &steps = original.entries[0]->bodies[0]->blocks[0]->steps;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i]->queue != 0 && steps[i]->body.AsCopy())
-      attempt(rt::concat("the copy of step ", i), [&](Steps &list) { removeCopy(list, i); });
-    for (size_t w = 0; w < steps[i]->wait.size(); ++w)
-      attempt(rt::concat("wait ", w, " of step ", i), [&](Steps &list) { list[i]->wait.erase(list[i]->wait.begin() + long(w)); });
+  for (size_t b = 0; b < original.entries[0]->bodies[0]->blocks.size(); ++b) {
+    const Steps &steps = original.entries[0]->bodies[0]->blocks[b]->steps;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      std::string where = rt::concat(" of step ", i, " of block ", b);
+      if (steps[i]->queue != 0 && steps[i]->body.AsCopy())
+        attempt("the copy" + where, b, [&](Steps &list) { removeCopy(list, i); });
+      for (size_t w = 0; w < steps[i]->wait.size(); ++w)
+        attempt(rt::concat("wait ", w, where), b, [&](Steps &list) { list[i]->wait.erase(list[i]->wait.begin() + long(w)); });
+    }
   }
   for (auto &[rule, count] : refusals)
     std::cout << count << " refused by " << rule << ", ";

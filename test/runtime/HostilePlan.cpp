@@ -39,7 +39,8 @@ private:
 } // namespace
 
 std::vector<Bytes> hostileBases() {
-  return {everythingPlan().file(), compressPlan().file(), addReluPlan({2}, true).file(), twoDevicesPlan().file(), batchedPlan().file()};
+  return {everythingPlan().file(), compressPlan().file(), addReluPlan({2}, true).file(),
+          twoDevicesPlan().file(), deviceLoopPlan().file(), batchedPlan().file()};
 }
 
 std::span<std::byte> planIn(std::span<std::byte> file) {

@@ -35,13 +35,14 @@ static Options withThreads(int threads) {
 
 SharedPlans::SharedPlans(int threads)
     : options(withThreads(threads)), sumFile(addReluPlan({2}, /*openPlacement=*/true).file()), compressFile(compressPlan().file()),
-      loopFile(everythingPlan().file()), devicesFile(twoDevicesPlan().file()), endlessFile(endlessPlan().file()),
+      loopFile(everythingPlan().file()), devicesFile(twoDevicesPlan().file()),
+      deviceLoopFile(deviceLoopPlan().file()), endlessFile(endlessPlan().file()),
       sum(sumFile.bytes(), options), compress(compressFile.bytes(), options), loop(loopFile.bytes(), options),
-      devices(devicesFile.bytes(), options), endless(endlessFile.bytes(), options) {}
+      devices(devicesFile.bytes(), options), deviceLoop(deviceLoopFile.bytes(), options), endless(endlessFile.bytes(), options) {}
 
 MixedClient::MixedClient(const SharedPlans &plans, uint64_t seed)
     : plans(plans), random(seed), sum(plans.sum), compress(plans.compress), loop(plans.loop), devices(plans.devices),
-      endless(plans.endless), a(1000), b(1000) {}
+      deviceLoop(plans.deviceLoop), endless(plans.endless), a(1000), b(1000) {}
 
 void MixedClient::sumOf(Session &session, int64_t n) {
   size_t elements = size_t(n) * 4;
@@ -87,6 +88,15 @@ void MixedClient::onDevices() {
   devices.run();
   for (size_t i = 0; i < 4; ++i)
     ASSERT_EQ(devices.output(0).as<float>()[i], std::max(a[i] + b[i], 0.0f));
+}
+
+void MixedClient::loopedOnDevices() {
+  for (size_t i = 0; i < 4; ++i)
+    a[i] = float(draw(-9, 9));
+  deviceLoop.setInput<float>(0, Dims{4}, std::span<const float>(a).first(4));
+  deviceLoop.run();
+  for (size_t i = 0; i < 4; ++i)
+    ASSERT_EQ(deviceLoop.output(0).as<float>()[i], a[i] > 0 ? 27 * a[i] : a[i]);
 }
 
 void MixedClient::refusedShape() {
@@ -139,8 +149,9 @@ void MixedClient::request() {
     return looped(draw(0, 8), draw(0, 1));
   case 7:
   case 8:
-  case 9:
     return onDevices();
+  case 9:
+    return loopedOnDevices();
   case 10:
   case 11:
   case 12:

@@ -12,8 +12,8 @@ namespace llmc::test {
 struct SharedPlans {
   explicit SharedPlans(int threads);
   Options options;
-  PageAligned sumFile, compressFile, loopFile, devicesFile, endlessFile;
-  Plan sum, compress, loop, devices, endless;
+  PageAligned sumFile, compressFile, loopFile, devicesFile, deviceLoopFile, endlessFile;
+  Plan sum, compress, loop, devices, deviceLoop, endless;
 };
 
 /// One line of requests, with sessions of its own. Checks each answer.
@@ -29,6 +29,7 @@ private:
   void compressed();
   void looped(int64_t steps, bool flag);
   void onDevices();
+  void loopedOnDevices();
   void refusedShape();
   void failedCheck();
   void cancelled();
@@ -36,7 +37,7 @@ private:
 
   const SharedPlans &plans;
   std::mt19937_64 random;
-  Session sum, compress, loop, devices, endless;
+  Session sum, compress, loop, devices, deviceLoop, endless;
   std::vector<float> a, b;
 };
 

@@ -114,6 +114,8 @@ PlanBuilder batchedPlan();
 PlanBuilder compressPlan();
 /// y = relu(a + b) of 4 elements: the sum on "left", sim:0, relu on "right", sim:1.
 PlanBuilder twoDevicesPlan();
+/// y from x, both f32[4], by a loop whose body runs on three devices; the comment at its definition says how.
+PlanBuilder deviceLoopPlan();
 /// All kinds of steps; the comment at its definition says what it computes.
 PlanBuilder everythingPlan();
 

@@ -85,6 +85,45 @@ PlanBuilder compressPlan() {
   return b;
 }
 
+/// acc = x; three times: acc = acc + relu(acc + acc), with the sum in the middle on "left", relu on "right"; y = acc.
+PlanBuilder deviceLoopPlan() {
+  PlanBuilder b;
+  uint32_t left = b.addDevice("left", plan::DeviceKind::SIM, 0), right = b.addDevice("right", plan::DeviceKind::SIM, 1);
+  b.body().semaphores = 2;
+  uint32_t four = b.constant(4), bytes = b.constant(16), trips = b.constant(3), zero = b.constant(0);
+  uint32_t x = b.input("x", DType::F32, {four}, bytes), y = b.output("y", DType::F32, {four}, bytes);
+  uint32_t acc = b.arena(DType::F32, bytes, kNone, "acc"), body = b.newBlock();
+  plan::LoopT loop;
+  loop.trip = trips;
+  loop.max_trip = 8;
+  loop.body_block = body;
+  loop.carried_init = {x};
+  loop.carried_out = {acc};
+  b.inBlock(body);
+  uint32_t fourHere = b.constant(4), bytesHere = b.constant(16), zeroHere = b.constant(0);
+  uint32_t now = b.view(DType::F32, acc, zeroHere, bytesHere);
+  uint32_t onLeft = b.arenaOn(left, DType::F32, bytesHere), sum = b.arenaOn(left, DType::F32, bytesHere);
+  uint32_t onRight = b.arenaOn(right, DType::F32, bytesHere), cut = b.arenaOn(right, DType::F32, bytesHere);
+  uint32_t back = b.arena(DType::F32, bytesHere, kNone, "back"), next = b.arena(DType::F32, bytesHere, kNone, "next");
+  b.copy(now, zeroHere, onLeft, zeroHere, bytesHere).queue = left;
+  plan::StepT &add = b.dispatch("add", {onLeft, onLeft, sum}, {fourHere});
+  add.queue = left;
+  add.signal.emplace_back(0, 0, 1);
+  plan::StepT &across = b.copy(sum, zeroHere, onRight, zeroHere, bytesHere);
+  across.queue = right;
+  across.wait.emplace_back(0, 0, 1);
+  b.dispatch("relu", {onRight, cut}, {fourHere}).queue = right;
+  plan::StepT &home = b.copy(cut, zeroHere, back, zeroHere, bytesHere);
+  home.queue = right;
+  home.signal.emplace_back(1, 0, 1);
+  b.dispatch("add", {now, back, next}, {fourHere}).wait.emplace_back(1, 0, 1);
+  loop.carried_yield = {next};
+  b.inBlock(0);
+  b.loop(std::move(loop));
+  b.copy(acc, zero, y, zero, bytes);
+  return b;
+}
+
 /// Sums a row of `steps` picks from a table into y, by a loop; then, if `flag`, doubles it, else clears it:
 ///   acc = 0; for (t = 0; t < steps; ++t) acc = acc + table[t]; y = flag ? acc + acc : 0
 /// table: a constant f32[8, 4]; steps: an i64 input read at run time, 0..8; flag: a bool input.

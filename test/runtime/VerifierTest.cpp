@@ -206,15 +206,22 @@ const Case kSteps[] = {
        launch->queue = 1;
        block(p).steps.push_back(std::move(launch));
      }},
-    {"block-queue",
+    {"residency",
      [](PlanT &p) {
        addDevice(p, plan::DeviceKind::SIM);
-       step(p, 0, 1).queue = 1;
+       step(p, 0, 1).queue = 1; // computes on what is in memory of the host
      }},
-    {"block-queue",
+    {"wait-unsignalled",
      [](PlanT &p) {
        body(p).semaphores = 1;
        step(p, 0, 1).signal.emplace_back(0, 0, 1);
+       step(p, 4).wait.emplace_back(0, 0, 1); // in another block
+     }},
+    {"signal-block",
+     [](PlanT &p) {
+       body(p).semaphores = 1;
+       step(p, 0, 1).signal.emplace_back(0, 0, 1);
+       step(p, 4).signal.emplace_back(0, 0, 2);
      }},
     {"host-step",
      [](PlanT &p) {

@@ -76,6 +76,7 @@ private:
   Status verifyPoints(const plan::Step &step) const;
   Status verifyQueue(const plan::Step &step) const;
   Status resident(uint32_t buffer, uint32_t device) const;
+  Status resident(std::initializer_list<const List *> lists, uint32_t device) const;
   Status verifyResidency(const plan::Step &step) const;
   Status verifyInfo(const plan::Step &step) const;
 
@@ -336,8 +337,6 @@ Status StepVerifier::verifyPoints(const plan::Step &step) const {
       if (uint64_t value = points->Get(i)->value(); value == 0 || value > kMaxPoint)
         return fail("point-value", "value ", value, " of a semaphore, expected 1..", kMaxPoint);
     }
-    if (block != 0 && count(points) > 0)
-      return fail("block-queue", "a step inside of an If or Loop waits or signals");
   }
   return {};
 }
@@ -348,8 +347,6 @@ Status StepVerifier::verifyQueue(const plan::Step &step) const {
     return fail("step-queue", "queue ", step.queue(), " of ", context.body.queues()->size());
   if (step.queue() == 0)
     return {};
-  if (block != 0)
-    return fail("block-queue", "a step inside of an If or Loop is on queue ", step.queue());
   plan::StepBody kind = step.body_type();
   bool isWork = kind == plan::StepBody::Dispatch || kind == plan::StepBody::Copy || kind == plan::StepBody::Fill;
   return isWork ? Status() : fail("host-step", "only queue 0 has such steps, not queue ", step.queue());
@@ -361,15 +358,21 @@ Status StepVerifier::resident(uint32_t buffer, uint32_t device) const {
   return {};
 }
 
+Status StepVerifier::resident(std::initializer_list<const List *> lists, uint32_t device) const {
+  for (const List *list : lists)
+    for (uint32_t i = 0; i < count(list); ++i)
+      if (list->Get(i) != kNone)
+        LLMC_TRY(resident(list->Get(i), device));
+  return {};
+}
+
 /// A step touches memory of its own device alone. A copy to or from the host is on the queue of the other device; between two
 /// others, on the target's.
 Status StepVerifier::verifyResidency(const plan::Step &step) const {
   uint32_t device = context.deviceOfQueue(step.queue()), host = context.deviceOfQueue(0);
   switch (step.body_type()) {
   case plan::StepBody::Dispatch:
-    for (uint32_t buffer : *step.body_as_Dispatch()->buffers())
-      LLMC_TRY(resident(buffer, device));
-    return {};
+    return resident({step.body_as_Dispatch()->buffers()}, device);
   case plan::StepBody::Copy: {
     uint32_t to = step.body_as_Copy()->dst();
     uint32_t target = context.deviceOfBuffer(to);
@@ -377,16 +380,17 @@ Status StepVerifier::verifyResidency(const plan::Step &step) const {
   }
   case plan::StepBody::Fill:
     return resident(step.body_as_Fill()->dst(), device);
-  case plan::StepBody::If:
-    return resident(step.body_as_If()->cond(), device);
+  case plan::StepBody::If: {
+    const plan::If *branch = step.body_as_If();
+    LLMC_TRY(resident(branch->cond(), device));
+    return resident({branch->results(), branch->then_results(), branch->else_results()}, device);
+  }
   case plan::StepBody::Loop: {
     const plan::Loop *loop = step.body_as_Loop();
     if (loop->cond() != kNone)
       LLMC_TRY(resident(loop->cond(), device));
-    for (const auto *list : {loop->carried_init(), loop->carried_yield(), loop->carried_out()})
-      for (uint32_t i = 0; i < count(list); ++i)
-        LLMC_TRY(resident(list->Get(i), device));
-    return {};
+    return resident({loop->carried_init(), loop->carried_yield(), loop->carried_out(), loop->carried_argument(),
+                     loop->collected_yield(), loop->collected_out()}, device);
   }
   case plan::StepBody::ReadScalar:
     return resident(step.body_as_ReadScalar()->src(), device);

@@ -79,6 +79,8 @@ TEST_F(PlanWriterTest, IfTakesOneOfTwoBlocksWhichSeeOuterBuffers) {
       plan.if %flag frame {rows = #graph.expr<"N">} {
         plan.if %flag frame {k = #graph.expr<"rows">} {
           plan.dispatch @add(%x, %x, %y) writes 1 scalars [#graph.expr<"k">]
+        } else {
+          plan.fill %y with 0 of 4
         }
       } else {
         plan.fill %y with 1065353216 of 4

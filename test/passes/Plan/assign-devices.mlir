@@ -23,6 +23,25 @@ func.func @pins(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// What stands in branches and loops is pinned as the rest.
+// CHECK-LABEL: func.func @blocks
+// CHECK: graph.if
+// CHECK: graph.neg {{.*}} {graph.device = #plan.device<"left", sim>}
+// CHECK: graph.abs
+// CHECK-NOT: graph.device
+func.func @blocks(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = graph.if %c symbols [] dims [[#graph.expr<"4">]] : (tensor<i1>) -> tensor<4xf32> {
+    %a = graph.neg %x : tensor<4xf32> -> tensor<4xf32> loc("then act")
+    graph.yield %a sizes [] : tensor<4xf32>
+  } else {
+    %a = graph.abs %x : tensor<4xf32> -> tensor<4xf32> loc("else")
+    graph.yield %a sizes [] : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
 // An op that several nodes were raised to is where any of them is. Constants and views have no device.
 // CHECK-LABEL: func.func @raised
 // CHECK: graph.constant dense

@@ -90,3 +90,64 @@ plan.entry @control symbols {} {
     }
   }
 }
+
+// -----
+
+// What a block reads comes to the device before the block is entered, results go back by its end; sizes reach the frame.
+// CHECK-LABEL: plan.entry @branch
+// CHECK: %[[X:.*]] = plan.input 0
+// CHECK: %[[Y:.*]] = plan.output 0
+// CHECK: %[[C:.*]] = plan.constant "dense" on 1
+// CHECK-NOT: plan.constant "dense" on 1
+// CHECK: %[[L:.*]] = plan.arena f32 [#graph.expr<"N">] in 1
+// CHECK: plan.copy %[[X]] to %[[L]] on <queue = 1>
+// CHECK: plan.if %{{.*}} frame {N = #graph.expr<"N">} {
+// CHECK: %[[T:.*]] = plan.arena f32 [#graph.expr<"N">] in 1
+// CHECK: plan.dispatch @two(%[[L]], %[[C]], %[[T]]) writes 1 scalars [] on <queue = 1>
+// CHECK: plan.copy %[[T]] to %[[Y]] on <queue = 1>
+// CHECK: plan.yield
+// CHECK: } else {
+// CHECK: %[[E:.*]] = plan.arena f32 [#graph.expr<"N">] in 1
+// CHECK: plan.dispatch @two(%[[L]], %[[C]], %[[E]]) writes 1 scalars [] on <queue = 1>
+// CHECK: plan.copy %[[E]] to %[[Y]] on <queue = 1>
+plan.entry @branch symbols {N = array<i64: 1, 8>} {
+  plan.body "cpu" devices [#plan.device<"cpu", cpu>] {
+    %x = plan.input 0 "x" : f32 [#graph.expr<"N">]
+    %flag = plan.input 1 "flag" : i1 []
+    %y = plan.output 0 "y" : f32 [#graph.expr<"N">]
+    %c = plan.constant "dense" dense<2.0> : tensor<4xf32>
+    plan.if %flag {
+      plan.dispatch @two(%x, %c, %y) writes 1 scalars [] {graph.device = #plan.device<"left", sim>}
+    } else {
+      plan.dispatch @two(%x, %c, %y) writes 1 scalars [] {graph.device = #plan.device<"left", sim>}
+    }
+  }
+}
+
+// -----
+
+// A carried value is the host's between trips: it comes to the device in each, while what stays the same comes once.
+// CHECK-LABEL: plan.entry @loop
+// CHECK: %[[X:.*]] = plan.input 0
+// CHECK: %[[A:.*]] = plan.arena f32 [#graph.expr<"4">]{{$}}
+// CHECK: %[[K:.*]] = plan.arena f32 [#graph.expr<"4">] in 1
+// CHECK: plan.copy %[[X]] to %[[K]] on <queue = 1>
+// CHECK: plan.loop
+// CHECK: plan.copy %[[A]] to %[[L:.*]] on <queue = 1>
+// CHECK-NEXT: plan.dispatch @two(%[[L]], %[[K]], %[[N:.*]]) writes 1 scalars [] on <queue = 1>
+// CHECK-NEXT: %[[B:.*]] = plan.arena f32 [#graph.expr<"4">]{{$}}
+// CHECK-NEXT: plan.copy %[[N]] to %[[B]] on <queue = 1>
+// CHECK-NEXT: plan.yield %[[B]]
+plan.entry @loop symbols {} {
+  plan.body "cpu" devices [#plan.device<"cpu", cpu>] {
+    %x = plan.input 0 "x" : f32 [#graph.expr<"4">]
+    %y = plan.output 0 "y" : f32 [#graph.expr<"4">]
+    %a = plan.arena f32 [#graph.expr<"4">]
+    plan.loop <"3"> limit 8 carries (%a) from (%x) {
+      %n = plan.arena f32 [#graph.expr<"4">]
+      plan.dispatch @two(%a, %x, %n) writes 1 scalars [] {graph.device = #plan.device<"left", sim>}
+      plan.yield %n
+    }
+    plan.copy %a to %y
+  }
+}

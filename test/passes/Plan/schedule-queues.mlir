@@ -83,3 +83,35 @@ plan.entry @memory symbols {} {
     plan.dispatch @k(%c, %y) writes 1 scalars []
   }
 }
+
+// -----
+
+// A block starts when all queues are empty and ends so: inside of it steps wait for each other, at its borders nobody does.
+// CHECK-LABEL: plan.entry @block
+// CHECK: semaphores 1
+// CHECK: plan.copy %{{.*}} to %[[L:.*]] on <queue = 1>
+// CHECK: plan.loop
+// CHECK: plan.dispatch @there(%[[L]], %{{.*}}) writes 1 scalars [] on <queue = 1>
+// CHECK: plan.copy {{.*}} on <queue = 1, signal = [#plan.point<0, 1>]>
+// CHECK: plan.dispatch @here({{.*}}) writes 1 scalars [] on <wait = [#plan.point<0, 1>]>
+// CHECK: plan.dispatch @last({{.*}}) writes 1 scalars []{{$}}
+plan.entry @block symbols {} {
+  plan.body "cpu" devices [#plan.device<"cpu", cpu>, #plan.device<"left", sim>] queues [0, 1]
+            arenas [#plan.arena<0, host, align 64>, #plan.arena<1, device, align 64>] {
+    %x = plan.input 0 "x" : f32 [#graph.expr<"4">]
+    %y = plan.output 0 "y" : f32 [#graph.expr<"4">]
+    %a = plan.arena f32 [#graph.expr<"4">]
+    %l = plan.arena f32 [#graph.expr<"4">] in 1
+    plan.copy %x to %l on <queue = 1>
+    plan.loop <"3"> limit 8 carries (%a) from (%x) {
+      %b = plan.arena f32 [#graph.expr<"4">] in 1
+      %c = plan.arena f32 [#graph.expr<"4">]
+      %d = plan.arena f32 [#graph.expr<"4">]
+      plan.dispatch @there(%l, %b) writes 1 scalars [] on <queue = 1>
+      plan.copy %b to %c on <queue = 1>
+      plan.dispatch @here(%a, %c, %d) writes 1 scalars []
+      plan.yield %d
+    }
+    plan.dispatch @last(%a, %y) writes 1 scalars []
+  }
+}
