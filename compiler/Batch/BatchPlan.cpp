@@ -109,7 +109,7 @@ LogicalResult Planner::addBuckets() {
       return wrong() << "--buckets " << dim << " has edges from " << edges.front() << " to " << edges.back() << ", but " << dim << " is " << range.lo
                      << ".." << range.hi;
     auto bucket = std::make_unique<plan::BucketDimT>();
-    bucket->name = DimExpr::symbol(function.getContext(), dim).str();
+    bucket->name = dim;
     bucket->edges.assign(edges.begin(), edges.end());
     if (failed(findAxes("--buckets", dim, bucket->input_axes)))
       return failure();
@@ -225,7 +225,7 @@ void Planner::proveBucket(StringRef dim, plan::BucketDimT &bucket) {
 FailureOr<BatchPlan> Planner::plan() {
   readBoundary();
   result.dim = options.dim;
-  result.table.dim = DimExpr::symbol(function.getContext(), options.dim).str();
+  result.table.dim = options.dim;
   if (failed(checkDim("--batch-dim", options.dim)) || failed(findAxes("--batch-dim", options.dim, result.table.input_axes)) ||
       failed(addSizes()) || failed(addBuckets()) || failed(addPads()) || failed(proveRows()))
     return failure();

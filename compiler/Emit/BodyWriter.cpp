@@ -128,7 +128,7 @@ void BodyWriter::addSpec(plan::BufferT &buffer, plan::BufferOpInterface op, int6
   spec->dims = buffer.dims;
   spec->buffer = body->buffers.size();
   for (DimExpr dim : graph::dimsOf(op.getDims()))
-    spec->dim_names.push_back(dim.str());
+    spec->dim_names.push_back(dim && dim.kind() == DimExpr::Kind::Symbol ? dim.symbolName().str() : dim.str()); // not quoted
   specs.push_back(std::move(spec));
 }
 

@@ -185,13 +185,26 @@ def weights_may_be_inputs(shop):
     shop.checks.check(error <= 1e-6, f"net: constant and run-time weights differ by {error:.1e} of its scale")
 
 
+def dims_keep_their_names(shop):
+    """Also those that expressions have to quote."""
+    model = add_model()
+    for value in [*model.graph.input, *model.graph.output]:
+        value.type.tensor_type.shape.dim[0].dim_param = "batch-size"
+    artifact = shop.compile(shop.save(model, "named.onnx"), "named.llmc", "--dim", "batch-size=1..8", "--batch-dim", "batch-size")
+    done = run_tool("llmc-run", artifact, "--random", "1", "--dim", "batch-size=3")
+    shop.checks.check("y: f32[3,4]" in done.stdout, f"--dim batch-size=3: {done.stdout.strip()} {done.stderr.strip()}")
+    batching = Artifact(artifact).plan["entries"][0]["batching"]
+    shop.checks.check(batching["dim"] == "batch-size", f"rows are of {batching['dim']}")
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         shop = Workshop(folder, checks)
         net, bert = shop.save(convnet()[0], "net.onnx"), provide("bert_tiny")
         for group, arguments in ((same_bytes, (net, bert)), (levels, (net, bert)), (pick_level, ()), (bare_root, ()),
-                                 (optimisation_agrees, (net, bert)), (symbolic_dims_agree, (net, bert)), (weights_may_be_inputs, ())):
+                                 (optimisation_agrees, (net, bert)), (symbolic_dims_agree, (net, bert)), (weights_may_be_inputs, ()),
+                                 (dims_keep_their_names, ())):
             print(group.__name__.replace("_", " "), flush=True)
             group(shop, *arguments)
     sys.exit(checks.finish())
