@@ -13,6 +13,19 @@
 #include <random>
 #include <thread>
 
+#ifndef LLMC_SANITIZED
+/// Memory of requests and sessions of this size is refused so often.
+static std::atomic<int> refusals = 0;
+static constexpr size_t kRefusedSize = 1024;
+
+void *operator new(size_t size, std::align_val_t alignment, const std::nothrow_t &) noexcept {
+  if (size == kRefusedSize && refusals > 0 && refusals-- > 0)
+    return nullptr;
+  size_t align = size_t(alignment);
+  return std::aligned_alloc(align, (size + align - 1) / align * align);
+}
+#endif
+
 namespace llmc::test {
 namespace {
 
@@ -185,9 +198,34 @@ TEST(BatchFaults, a_caller_that_never_collects) {
     EXPECT_EQ(error.status(), LLMC_REJECTED);
     EXPECT_STREQ(error.what(), "there are 10 requests that have not been released, max_requests allows no more");
   }
+  kept.back().get();
   kept.pop_back();
   EXPECT_EQ(batcher.submit(inputs).get().output(0).as<float>()[0], 12);
 }
+
+#ifndef LLMC_SANITIZED
+/// A batch that there is no memory to gather runs in smaller ones.
+TEST(BatchFaults, no_memory_to_gather) {
+  HeldPlan held(middleRowsPlan());
+  BatchOptions options;
+  options.batchDim = "N";
+  options.delay = 2s; // a full batch does not wait
+  options.maxRows = 16;
+  Batcher batcher(held.plan, options);
+  std::vector<float> x(2 * 6 * 8, 3);
+  std::vector<Future> futures;
+  refusals = 1;
+  for (int64_t rows : {6, 6, 4}) // 16 rows of 64 bytes
+    futures.push_back(batcher.submit({input("x", {2, rows, 8}, std::span<const float>(x).first(size_t(16 * rows)))}));
+  batcher.drain();
+  EXPECT_EQ(refusals, 0);
+  for (const Future &future : futures)
+    for (float value : future.get().output(0).as<float>())
+      ASSERT_EQ(value, 6);
+  EXPECT_EQ(batcher.stats().failed_executions, 1);
+  EXPECT_EQ(batcher.stats().done, 3);
+}
+#endif
 
 /// A clock that a test moves.
 class JumpingClock final : public batch::Clock {
