@@ -108,6 +108,21 @@ Status Instance::scatter(const Job &job) {
   return {};
 }
 
+/// Members with a row that a kernel refused; the first one counts. Rows that nobody asked for are nobody's.
+void Instance::collectRowFaults(const Job &job, RunResult &result) const {
+  auto fault = session.rowFaults().begin(), last = session.rowFaults().end();
+  int64_t end = 0;
+  for (uint32_t position = 0; position < job.members.size() && fault != last; ++position) {
+    end += job.members[position]->rows;
+    if (fault->row < end) {
+      result.badMembers.push_back(position);
+      result.badErrors.push_back(fault->status);
+    }
+    while (fault != last && fault->row < end)
+      ++fault;
+  }
+}
+
 static BatchFault faultOf(const Status &status) {
   return status.ok()                                ? BatchFault::None
          : status.code() == rt::Code::OutOfMemory ? BatchFault::OutOfMemory
@@ -122,9 +137,11 @@ void Instance::run(const Job &job, unsigned set, bool isGathered, RunResult &res
     LLMC_TRY(setInputs(job, set, inPlace));
     LLMC_TRY(setOutputs(job, inPlace));
     LLMC_TRY(session.run());
+    collectRowFaults(job, result);
     return scatter(job);
   };
   result.badMembers.clear();
+  result.badErrors.clear();
   try {
     result.error = body();
   } catch (const std::bad_alloc &) {

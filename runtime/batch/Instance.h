@@ -25,6 +25,7 @@ struct RunResult {
   BatchFault fault = BatchFault::None;
   rt::Status error;
   std::vector<uint32_t> badMembers; // positions of those whose rows alone failed, ascending
+  std::vector<rt::Status> badErrors; // parallel to it
 };
 
 /// The inputs of a batch, one after the other.
@@ -36,6 +37,7 @@ class Instance {
 public:
   Instance(std::shared_ptr<rt::LoadedPlan> plan, uint32_t entry, const BatchSpec &spec)
       : spec(spec), session(std::move(plan), entry) {
+    session.setRowFaults(spec.isBatched());
     for (GatheredInputs &inputs : gathered)
       inputs.blocks.resize(spec.inputs.size());
   }
@@ -57,6 +59,7 @@ private:
   rt::Status setInputs(const Job &job, unsigned set, bool inPlace);
   rt::Status setOutputs(const Job &job, bool inPlace);
   rt::Status scatter(const Job &job);
+  void collectRowFaults(const Job &job, RunResult &result) const;
   rt::Status scatterOutput(const Job &job, uint32_t index);
   bool isWhole(const Job &job, uint32_t output) const;
   std::span<const int64_t> inputDims(const Job &job, uint32_t index) const {

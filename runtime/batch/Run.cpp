@@ -213,6 +213,8 @@ void Batcher::endRun(Worker &worker, const RunResult &result, Effects &effects) 
   if (result.fault != BatchFault::None)
     for (Call *member : worker.job.members)
       member->error = result.error;
+  for (size_t i = 0; i < result.badMembers.size(); ++i)
+    worker.job.members[result.badMembers[i]]->error = result.badErrors[i];
   unpin(worker.job, effects);
   core->complete(now, worker.job.batch, {result.fault, result.badMembers});
   act(effects);

@@ -12,7 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import onnx
+
 from checks import BIN, Checks, ROOT, run_tool
+from small_models import parse
 
 sys.path.insert(0, str(ROOT / "tools/models"))
 from get import provide  # noqa: E402
@@ -47,6 +50,16 @@ def check_model(checks, folder, requests, name, share, flags, rows, most, draws)
     checks.check(runs and int(runs[1]) * 2 < count, f"{name}: {count} requests in {runs and runs[1]} runs")
 
 
+def check_rows_that_fail(checks, folder):
+    """An id that is not in the table fails its request alone, within one run."""
+    onnx.save(parse("g (int64[N,3] ids) => (float[N,3,2] y) <float[4,2] table = {1, 2, 3, 4, 5, 6, 7, 8}> { [embed] y = Gather (table, ids) }"),
+              folder / "embed.onnx")
+    run_tool("llmc", folder / "embed.onnx", "-o", folder / "embed.llmc", "--dim", "N=1..8", "--batch-dim", "N")
+    done = subprocess.run([BIN.parent / "test/batch-callers", folder / "embed.llmc", "N", "8", "500", "1", "ids=0..3", "ids!99"],
+                          capture_output=True, text=True)
+    checks.check(done.returncode == 0 and "embed" in done.stdout, f"a row that is refused: {done.stdout.strip()} {done.stderr.strip()}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--requests", type=int, default=2000)
@@ -54,6 +67,7 @@ def main():
     arguments = parser.parse_args()
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
+        check_rows_that_fail(checks, Path(folder))
         for case in cases():
             if arguments.only in case[0]:
                 check_model(checks, Path(folder), arguments.requests, *case)

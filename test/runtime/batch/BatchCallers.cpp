@@ -1,10 +1,11 @@
 //===- BatchCallers.cpp - Many callers of one model, each of whom knows its answers -------------------------------===//
 //
-//   batch-callers MODEL.llmc ROWS_DIM CALLERS REQUESTS MAX_ROWS [DIM=SIZE,SIZE,..] [INPUT=LO..HI] ...
+//   batch-callers MODEL.llmc ROWS_DIM CALLERS REQUESTS MAX_ROWS [DIM=SIZE,SIZE,..] [INPUT=LO..HI] [INPUT!VALUE] ...
 //
 // Requests are drawn from templates with random inputs. The answer to each is known from a run alone: equal to that of a
 // session to the bit, or within 1e-5 of its scale where dims are padded. Then all callers send at once, and each answer must
-// be, to the bit, that of the run alone. Prints a line of counts; the exit code is 1 if anything is wrong.
+// be, to the bit, that of the run alone. With INPUT!VALUE, an i64 that the model refuses, one of eight requests has it then:
+// they share one run, in which that request alone fails. Prints a line of counts; the exit code is 1 if anything is wrong.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -32,6 +33,8 @@ struct Arguments {
   int callers, requests, maxRows;
   std::map<std::string, std::vector<int64_t>> sizes; // per dim
   std::map<std::string, Range> ranges;               // per input
+  std::string badInput;
+  int64_t badValue = 0;
 };
 
 /// Inputs of a request and its answer.
@@ -127,6 +130,31 @@ bool answer(Template &request, const Plan &plan, Batcher &batcher, bool isPadded
   return true;
 }
 
+/// Eight requests in one run, one of which the model refuses.
+bool failsAlone(const Arguments &arguments, const Plan &plan, const std::vector<Template> &templates) {
+  BatchOptions options;
+  options.maxRows = 8;
+  options.delay = std::chrono::seconds(20); // a full batch does not wait
+  Batcher batcher(plan, options);
+  std::vector<Template> requests(templates.begin(), templates.begin() + 8);
+  Template::Tensor &input = requests[5].inputs[size_t(plan.findInput(arguments.badInput.c_str()).value())];
+  std::memcpy(input.bytes.data(), &arguments.badValue, sizeof arguments.badValue);
+  std::vector<Future> futures;
+  for (const Template &request : requests)
+    futures.push_back(batcher.submit(request.asInputs()));
+  bool good = true;
+  for (size_t i = 0; i < futures.size(); ++i) {
+    llmc_status status = llmc_request_wait(futures[i].raw(), -1);
+    if (i == 5) {
+      std::printf("refused: %s, %s\n", futures[i].reason(), llmc_request_error(futures[i].raw()));
+      good &= status == LLMC_DATA && std::strcmp(futures[i].reason(), "row_fault") == 0;
+    } else {
+      good &= status == LLMC_OK && equals(requests[i].outputs[0], futures[i].output(0));
+    }
+  }
+  return good && batcher.stats().executions == 1;
+}
+
 int run(const Arguments &arguments) {
   Plan plan(arguments.path);
   BatchOptions options; // as the artifact says
@@ -168,14 +196,21 @@ int run(const Arguments &arguments) {
   std::printf("%d answered, %d wrong, %lld runs, %lld rows, %lld with padding, p50 %.2f ms, p99 %.2f ms\n", answered.load(),
               wrong.load(), (long long)runs, (long long)rows, (long long)(after.executed_rows - before.executed_rows),
               double(after.total.p50_ns) / 1e6, double(after.total.p99_ns) / 1e6);
+  if (!arguments.badInput.empty())
+    good &= failsAlone(arguments, plan, templates);
   return good && wrong == 0 && answered == arguments.requests && done == arguments.requests ? 0 : 1;
 }
 
 Arguments parse(int argc, char **argv) {
-  Arguments result = {argv[1], argv[2], std::atoi(argv[3]), std::atoi(argv[4]), std::atoi(argv[5]), {}, {}};
+  Arguments result = {argv[1], argv[2], std::atoi(argv[3]), std::atoi(argv[4]), std::atoi(argv[5]), {}, {}, {}, 0};
   for (int i = 6; i < argc; ++i) {
     std::string text = argv[i];
-    size_t equal = text.find('='), dots = text.find("..");
+    size_t equal = text.find('='), dots = text.find(".."), mark = text.find('!');
+    if (mark != std::string::npos) {
+      result.badInput = text.substr(0, mark);
+      result.badValue = std::atoll(text.c_str() + mark + 1);
+      continue;
+    }
     if (equal == std::string::npos)
       throw std::runtime_error("neither DIM=SIZES nor INPUT=LO..HI: " + text);
     std::string name = text.substr(0, equal), value = text.substr(equal + 1);
@@ -194,7 +229,7 @@ Arguments parse(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   if (argc < 6) {
-    std::fprintf(stderr, "usage: %s MODEL.llmc ROWS_DIM CALLERS REQUESTS MAX_ROWS [DIM=SIZE,..] [INPUT=LO..HI] ...\n",
+    std::fprintf(stderr, "usage: %s MODEL.llmc ROWS_DIM CALLERS REQUESTS MAX_ROWS [DIM=SIZE,..] [INPUT=LO..HI] [INPUT!VALUE] ...\n",
                  argv[0]);
     return 2;
   }
