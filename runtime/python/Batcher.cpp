@@ -86,12 +86,18 @@ Batcher::Batcher(const Runner &runner, const nb::dict &options) {
     check(llmc_batcher_create(&model, 1, &all, &made));
   }
   handle.reset(made);
+  finisher = Finisher::start();
 }
 
-void Batcher::Release::operator()(llmc_batcher *batcher) const {
+Batcher::~Batcher() {
+  if (born.forked()) { // its threads are not here
+    (void)handle.release();
+    return;
+  }
   InCall call;
   WithoutGil free; // requests that end meanwhile need it
-  llmc_batcher_release(batcher);
+  handle.reset();
+  finisher->stop();
 }
 
 std::shared_ptr<Request> Batcher::submit(const nb::list &given, nb::object future, const nb::dict &options) {
@@ -102,13 +108,16 @@ std::shared_ptr<Request> Batcher::submit(const nb::list &given, nb::object futur
   std::vector<Input> inputs;
   for (size_t i = 0; i < inputNames.size(); ++i)
     inputs.push_back(readInput(given[i], inputNames[i].c_str()));
-  return Request::submit(handle.get(), options, std::move(inputs), std::move(future));
+  auto request = std::make_shared<Request>(*finisher, std::move(inputs), std::move(future));
+  request->submit(handle.get(), options, request);
+  return request;
 }
 
 void Batcher::drain(std::optional<int64_t> timeoutUs) {
   born.check("the batcher");
   WithoutGil free;
   check(llmc_batcher_drain(handle.get(), timeoutUs.value_or(-1)));
+  finisher->flush();
 }
 
 void Batcher::close() {
@@ -116,6 +125,7 @@ void Batcher::close() {
     return;
   WithoutGil free;
   check(llmc_batcher_close(handle.get()));
+  finisher->stop();
 }
 
 static nb::tuple latency(const llmc_latency &times) {

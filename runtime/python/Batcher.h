@@ -3,6 +3,7 @@
 #ifndef LLMC_RUNTIME_PYTHON_BATCHER_H
 #define LLMC_RUNTIME_PYTHON_BATCHER_H
 
+#include "Finisher.h"
 #include "Fork.h"
 #include "Input.h"
 #include "Runner.h"
@@ -14,23 +15,23 @@ namespace llmc::python {
 class Request {
 public:
   /// `future` is told the end: _finish(status, message, reason, outputs).
-  Request(std::vector<Input> inputs, nanobind::object future) : inputs(std::move(inputs)), future(std::move(future)) {}
-
+  Request(Finisher &finisher, std::vector<Input> inputs, nanobind::object future)
+      : finisher(finisher), inputs(std::move(inputs)), future(std::move(future)) {}
   Request(const Request &) = delete;
 
-  /// Submits it with the options in `what`. It lives until its end, at least.
-  static std::shared_ptr<Request> submit(llmc_batcher *batcher, const nanobind::dict &options,
-                                         std::vector<Input> inputs, nanobind::object future);
+  /// Submits it with the options in `options`. It lives until its end, at least.
+  void submit(llmc_batcher *batcher, const nanobind::dict &options, const std::shared_ptr<Request> &self);
   void cancel();
   /// Throws in a process made by fork, where it never ends.
   void checkProcess() const { born.check("the batcher"); }
-
-private:
-  struct Answer;
-  static void onEnd(void *self, llmc_request *request);
+  /// The end, once.
   void finish(Answer answer);
 
+private:
+  static void onEnd(void *self, llmc_request *request);
+
   ForkGuard born;
+  Finisher &finisher;        // valid until the end
   std::vector<Input> inputs; // read in place
   nanobind::object future;   // until the end
   llmc_request *handle = nullptr;
@@ -41,6 +42,7 @@ class Batcher {
 public:
   /// `options`: values by the names in llmc_batch_model and llmc_batcher_options.
   Batcher(const Runner &runner, const nanobind::dict &options);
+  ~Batcher();
 
   static void define(nanobind::module_ &module);
 
@@ -52,10 +54,11 @@ private:
   nanobind::list histogram(int kind) const;
 
   struct Release {
-    void operator()(llmc_batcher *batcher) const;
+    void operator()(llmc_batcher *batcher) const { llmc_batcher_release(batcher); }
   };
   ForkGuard born;
   std::vector<std::string> inputNames;
+  std::shared_ptr<Finisher> finisher;
   std::unique_ptr<llmc_batcher, Release> handle;
 };
 

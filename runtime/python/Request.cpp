@@ -2,20 +2,12 @@
 //-------------------------------------------------------===//
 
 #include "Batcher.h"
-#include "Gil.h"
 #include "Options.h"
 #include <cstring>
 
 namespace nb = nanobind;
 
 namespace llmc::python {
-
-/// How a request ended, in memory of its own: that of the batcher's request is used again.
-struct Request::Answer {
-  llmc_status status;
-  std::string message, reason;
-  std::vector<Tensor> outputs;
-};
 
 static Tensor copyOutput(const llmc_request *request, int32_t index) {
   llmc_tensor_view view = {};
@@ -43,9 +35,8 @@ void Request::onEnd(void *self, llmc_request *request) {
   } catch (const std::bad_alloc &) {
     answer = {LLMC_OUT_OF_MEMORY, "memory for the outputs is not there", "oom", {}};
   }
-  WithGil gil;
-  (*own)->finish(std::move(answer));
-  own.reset();
+  Finisher &finisher = (*own)->finisher;
+  finisher.push(std::move(*own), std::move(answer));
 }
 
 void Request::finish(Answer answer) {
@@ -63,8 +54,7 @@ void Request::finish(Answer answer) {
   }
 }
 
-std::shared_ptr<Request> Request::submit(llmc_batcher *batcher, const nb::dict &options, std::vector<Input> inputs,
-                                         nb::object future) {
+void Request::submit(llmc_batcher *batcher, const nb::dict &options, const std::shared_ptr<Request> &self) {
   std::vector<llmc_batch_input> places;
   for (const Input &input : inputs)
     places.push_back({nullptr, input.type, int32_t(input.dims.size()), input.dims.data(), input.data, input.size});
@@ -77,13 +67,11 @@ std::shared_ptr<Request> Request::submit(llmc_batcher *batcher, const nb::dict &
   readOption(options, "queue_timeout_us", what.queue_timeout_us);
   readOption(options, "priority", what.priority);
   readOption(options, "stream", what.stream);
-  auto request = std::make_shared<Request>(std::move(inputs), std::move(future));
-  auto own = std::make_unique<std::shared_ptr<Request>>(request);
+  auto own = std::make_unique<std::shared_ptr<Request>>(self);
   what.callback = &Request::onEnd;
   what.user = own.get();
-  check(llmc_batcher_submit(batcher, &what, &request->handle));
+  check(llmc_batcher_submit(batcher, &what, &handle));
   (void)own.release(); // onEnd has it
-  return request;
 }
 
 void Request::cancel() {

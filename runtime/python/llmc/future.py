@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Future(concurrent.futures.Future["dict[str, Array]"]):
     """The answer to a request: a `concurrent.futures.Future` whose result is the outputs by name.
 
-    What waits for such futures (`concurrent.futures.wait`, `asyncio.wrap_future`) takes it. Callbacks run on the thread that ends
-    the request, which serves others too: long work belongs elsewhere.
+    What waits for such futures (`concurrent.futures.wait`, `asyncio.wrap_future`) takes it. Callbacks run on the thread of
+    the batcher that tells of all ends: they must not wait for other futures, and long work belongs elsewhere.
     """
 
     def __init__(self, results: Callable[[list[_llmc.Tensor]], dict[str, Array]]) -> None:
