@@ -87,7 +87,7 @@ private:
     uint32_t id = 0, model = 0, version = 1;
     Job job;
     std::atomic<bool> hasJob = false;
-    bool stops = false; // read by its thread after `work` has changed
+    std::atomic<bool> stops = false; // looked at after `work` has changed
     Signal work;
     unsigned set = 0; // of inputs: of `job`
     // The batch that is gathered while one runs, into the other set. Under the lock.
