@@ -5,6 +5,7 @@
 #include "runtime/plan/verify/Verify.h"
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 using namespace llmc;
 using namespace llmc::rt;
@@ -35,6 +36,8 @@ static llmc_dim describeDim(const LoadedEntry &entry, const plan::TensorSpec &sp
   }
   if (dim.lo == dim.hi)
     dim.value = dim.lo;
+  if (dim.name == std::to_string(dim.value)) // an expression that is a number is no name
+    dim.name = "";
   return dim;
 }
 

@@ -163,7 +163,7 @@ Result<ModelConfig> readModelOptions(const llmc_batch_model &options, const Batc
   ModelConfig config;
   config.name = options.name;
   if (Status status = readSizes(options, spec, config); !status.ok())
-    return std::move(status);
+    return status;
   if (config.variants.empty())
     config.variants = {1};
   for (Status (*read)(const llmc_batch_model &, ModelConfig &) :

@@ -51,7 +51,7 @@ class TensorInfo:
 
 
 def _dim(name: str, size: int, low: int, high: int) -> Dim:
-    return Dim("" if name == str(size) else name, None if size < 0 else size, low, high)
+    return Dim(name, None if size < 0 else size, low, high)
 
 
 def _infos(raw: list[tuple[str, str, tuple[tuple[str, int, int, int], ...]]]) -> tuple[TensorInfo, ...]:
