@@ -163,6 +163,20 @@ Outcomes load(const Plan &plan, int maxRows, int64_t size, double rate, double s
   return outcomes;
 }
 
+/// What sessions reach shortly before and after something else is measured: a shared machine is not the same twice.
+class Paired {
+public:
+  Paired(const Plan &plan, int rows, int64_t size) : plan(plan), rows(rows), size(size), before(secondsOfRun(plan, rows, size)) {}
+  /// Seconds of a run now and when this was made, on average.
+  double runSeconds() const { return (before + secondsOfRun(plan, rows, size)) / 2; }
+
+private:
+  const Plan &plan;
+  int rows;
+  int64_t size;
+  double before;
+};
+
 int run(const char *path, int64_t size, double seconds) {
   Plan plan(path);
   double single = secondsOfRun(plan, 1, size), best = 0, full = 0;
@@ -177,17 +191,25 @@ int run(const char *path, int64_t size, double seconds) {
   }
   std::printf("sessions: %.2f ms for 1 row, best %.0f rows/s at %d rows of %.2f ms\n", single * 1e3, best, bestRows,
               full * 1e3);
-  double saturated = saturate(plan, bestRows, size, seconds);
-  std::printf("saturation: %.0f rows/s, %.1f %% of the best\n", saturated, 100 * saturated / best);
-  Outcomes calm = load(plan, bestRows, size, 0.7 * best, 0, seconds);
-  double limit = 2.5 * single + full;
-  std::printf("70 %% load: p50 %.2f ms, p99 %.2f ms, which is %.2f of 2.5 single runs and a full one\n",
-              calm.percentile(0.5) * 1e3, calm.percentile(0.99) * 1e3, calm.percentile(0.99) / limit);
+  {
+    Paired paired(plan, bestRows, size);
+    double saturated = saturate(plan, bestRows, size, seconds), capacity = bestRows / paired.runSeconds();
+    std::printf("saturation: %.0f rows/s, %.1f %% of what sessions reach\n", saturated, 100 * saturated / capacity);
+  }
+  {
+    Paired paired(plan, bestRows, size);
+    Outcomes calm = load(plan, bestRows, size, 0.7 * best, 0, seconds);
+    double limit = 2.5 * single + paired.runSeconds();
+    std::printf("70 %% load: p50 %.2f ms, p99 %.2f ms, which is %.2f of 2.5 single runs and a full one\n",
+                calm.percentile(0.5) * 1e3, calm.percentile(0.99) * 1e3, calm.percentile(0.99) / limit);
+  }
   double slo = 4 * full;
   for (double factor : {1.5, 3.0}) {
+    Paired paired(plan, bestRows, size);
     Outcomes busy = load(plan, bestRows, size, factor * best, slo, seconds);
-    std::printf("%.1f times the capacity: %.0f answers/s within %.1f ms, %.1f %% of the capacity\n", factor,
-                double(busy.within(slo)) / busy.seconds, slo * 1e3, 100 * double(busy.within(slo)) / busy.seconds / best);
+    double good = double(busy.within(slo)) / busy.seconds, capacity = bestRows / paired.runSeconds();
+    std::printf("%.1f times the capacity: %.0f answers/s within %.1f ms, %.1f %% of what sessions reach\n", factor, good,
+                slo * 1e3, 100 * good / capacity);
   }
   return 0;
 }
