@@ -69,10 +69,12 @@ bool Instance::isWhole(const Job &job, uint32_t index) const {
 }
 
 Status Instance::setOutputs(const Job &job, bool inPlace) {
+  const Call &request = *job.members[0]; // may be a part, which has no outputs and does not run in place
   for (uint32_t i = 0; i < spec.outputs.size(); ++i) {
-    const Call::Output &output = job.members[0]->outputs[i];
-    bool direct = inPlace && isWhole(job, i) && output.size > 0;
-    LLMC_TRY(session.setOutput(i, direct ? std::span(output.data, output.size) : std::span<std::byte>()));
+    std::span<std::byte> place;
+    if (inPlace && isWhole(job, i))
+      place = {request.outputs[i].data, request.outputs[i].size};
+    LLMC_TRY(session.setOutput(i, place));
   }
   return {};
 }
