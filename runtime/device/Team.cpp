@@ -4,10 +4,8 @@
 #include "runtime/device/FloatMode.h"
 #include "runtime/device/SignalMask.h"
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <pthread.h>
-#include <sched.h>
 #include <system_error>
 
 namespace llmc::rt {
@@ -19,7 +17,7 @@ static std::chrono::nanoseconds spinTime(unsigned threads, std::chrono::nanoseco
   return threads <= availableProcessors() ? time : 0ns;
 }
 
-Team::Team(unsigned size) : meeting(size, spinTime(size, 100us)), idleSpin(spinTime(size, 50us)) {
+Team::Team(unsigned size) : barrier(size, spinTime(size, 100us)), idleSpin(spinTime(size, 50us)) {
   NoSignals mask;
   try {
     for (unsigned worker = 1; worker < size; ++worker)
@@ -43,6 +41,7 @@ void Team::run(Job newJob, void *newContext) {
   job = newJob;
   context = newContext;
   running.reset(uint32_t(threads.size()));
+  apart.begin(threads);
   epoch.store(epoch.load() + 1);
   job(context, 0);
   for (uint32_t left = running.load(); left != 0;)
@@ -100,27 +99,6 @@ void TeamPool::giveBack(std::unique_ptr<Team> team) {
     idle.push_back(std::move(team));
   }
   freed.notify_one();
-}
-
-static unsigned quotaProcessors() {
-  unsigned result = ~0u;
-  if (std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "re")) {
-    long quota, period;
-    if (std::fscanf(file, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0)
-      result = unsigned(std::max(1L, (quota + period - 1) / period));
-    std::fclose(file);
-  }
-  return result;
-}
-
-unsigned availableProcessors() {
-  static const unsigned result = [] {
-    cpu_set_t set;
-    bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
-    unsigned byAffinity = known ? unsigned(CPU_COUNT(&set)) : std::thread::hardware_concurrency();
-    return std::max(1u, std::min(byAffinity, quotaProcessors()));
-  }();
-  return result;
 }
 
 } // namespace llmc::rt

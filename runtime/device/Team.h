@@ -9,6 +9,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/device/Futex.h"
+#include "runtime/device/Processors.h"
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -57,7 +58,15 @@ public:
   Team &operator=(const Team &) = delete;
 
   unsigned size() const { return unsigned(threads.size()) + 1; }
-  Barrier &barrier() { return meeting; }
+  /// What a worker holds from meeting to meeting. To be read before the first one of a run.
+  uint32_t phase() const { return barrier.phase(); }
+  /// Waits for all workers, as Barrier::arrive.
+  bool meet(unsigned worker, uint32_t &phase, const std::atomic<bool> &flag) {
+    bool result = barrier.arrive(phase, flag);
+    if (worker == 0)
+      apart.goHome();
+    return result;
+  }
   /// Calls job(context, w) on each worker w, w = 0 on the calling thread; returns when all are done.
   void run(Job job, void *context);
 
@@ -65,7 +74,8 @@ private:
   void work(unsigned worker);
   void stop();
 
-  Barrier meeting;
+  Barrier barrier;
+  ApartFromCaller apart;
   std::chrono::nanoseconds idleSpin;
   Job job = nullptr; // null: the threads end
   void *context = nullptr;
@@ -115,9 +125,6 @@ private:
   std::vector<std::unique_ptr<Team>> idle;
   unsigned started = 0;
 };
-
-/// Processors that this process may use: by affinity and by the quota of its control group.
-unsigned availableProcessors();
 
 } // namespace llmc::rt
 

@@ -36,7 +36,7 @@ struct Run {
   const RunRequest &request;
   RunState &state;
   const Program &program;
-  Barrier *barrier; // null: one worker
+  Team *team; // null: one worker
   unsigned workers;
   std::atomic<bool> failed = false;
   Status status;                    // worker 0's first error outside of kernels
@@ -45,7 +45,7 @@ struct Run {
   uint32_t decisions[2] = {};
 
   Run(const RunRequest &request, Team *team)
-      : request(request), state(request.state), program(state.program), barrier(team ? &team->barrier() : nullptr),
+      : request(request), state(request.state), program(state.program), team(team),
         workers(team ? team->size() : 1) {}
 };
 
@@ -53,7 +53,7 @@ class Walker {
 public:
   Walker(Run &run, unsigned worker)
       : run(run), state(run.state), program(run.program), worker(worker),
-        phase(run.barrier ? run.barrier->phase() : 0) {}
+        phase(run.team ? run.team->phase() : 0) {}
 
   /// Whether to go on.
   bool walk(uint32_t block);
@@ -82,7 +82,7 @@ private:
   /// Of worker 0: notes an error; true if there was none.
   bool report(Status status, const Program::Step &step);
   Status enterBlock(uint32_t block) const;
-  bool alone() const { return !run.barrier; }
+  bool alone() const { return !run.team; }
   bool failed() const { return run.failed.load(std::memory_order_relaxed); }
   bool isFirst() const { return worker == 0; }
   uint32_t numberOf(const Program::Step &step) const { return uint32_t(&step - program.steps.data()); }
@@ -100,7 +100,7 @@ private:
 
 bool Walker::meet() {
   pending = Pending::Nothing;
-  return alone() ? !failed() : !run.barrier->arrive(phase, run.failed);
+  return alone() ? !failed() : !run.team->meet(worker, phase, run.failed);
 }
 
 bool Walker::enter(unsigned participants) {

@@ -8,7 +8,8 @@ namespace llmc::tools {
 
 struct BenchOptions : InputOptions {
   int warmup = 3;
-  double minTime = 1.0; // seconds
+  double minTime = 1.0; // seconds, with pauses
+  double pauseMs = 0;   // before each run
   bool json = false;
 };
 

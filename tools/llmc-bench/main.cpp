@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 using namespace llmc;
 using namespace llmc::tools;
@@ -35,6 +36,8 @@ std::vector<double> tools::measure(Session &session, const BenchOptions &options
   std::vector<double> times;
   for (Clock::time_point begin = Clock::now();
        times.size() < 5 || milliseconds(Clock::now() - begin) < options.minTime * 1000;) {
+    if (options.pauseMs > 0)
+      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(options.pauseMs));
     Clock::time_point start = Clock::now();
     session.run();
     times.push_back(milliseconds(Clock::now() - start));
@@ -90,6 +93,9 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   app.add_option("--min-time", options.minTime, "Seconds to measure for, at least")
       ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+  app.add_option("--pause-ms", options.pauseMs, "Sleep before each measured run, as under a low rate of requests")
+      ->check(CLI::Range(0.0, 60000.0))
       ->capture_default_str();
   app.add_flag("--json", options.json, "Print one JSON object: median_ms p95_ms min_ms runs load_ms rss_mb ...");
   app.add_flag("--save-costs", savesCosts, "Time each size of each bucket that the artifact lists, --min-time for each, and keep the table in it");

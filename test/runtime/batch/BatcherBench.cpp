@@ -87,7 +87,11 @@ void measure(const char *how, int64_t spinUs) {
 } // namespace
 } // namespace llmc::test
 
-int main() {
-  llmc::test::measure("parked", 0);
-  llmc::test::measure("spinning", 10000);
+/// `parked` or `spinning` alone, or both.
+int main(int argc, char **argv) {
+  std::string_view only = argc > 1 ? argv[1] : "";
+  if (only != "spinning")
+    llmc::test::measure("parked", 0);
+  if (only != "parked")
+    llmc::test::measure("spinning", 10000);
 }
