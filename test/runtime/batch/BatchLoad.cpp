@@ -4,7 +4,7 @@
 //
 // Requests of one row of zeros; SIZE is what open dims get that are not the rows. Prints, each against what sessions alone
 // reach in the same process: throughput at saturation, latency at 70 % load, and answers within an SLO at 1.5 and 3 times the
-// capacity, with queues bounded by it. Arrivals are Poisson, from a seed.
+// capacity, with queues bounded by it. Arrivals are Poisson, from a seed. SECONDS for each, in nine rounds whose median counts.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -27,6 +27,14 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr int kMaxRows = 32;
 
+double quantile(std::vector<double> values, double share) {
+  auto at = values.begin() + long(share * double(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
+
 /// Inputs of so many rows.
 struct Rows {
   Rows(const Plan &plan, int64_t rows, int64_t size) {
@@ -47,20 +55,19 @@ struct Rows {
   std::vector<Input> inputs;
 };
 
-double secondsOfRun(const Plan &plan, int64_t rows, int64_t size) {
+double secondsOfRun(const Plan &plan, int64_t rows, int64_t size, double atLeast) {
   Rows input(plan, rows, size);
   Session session(plan);
   for (size_t i = 0; i < input.inputs.size(); ++i)
     session.setInput(int(i), input.inputs[i].type, input.inputs[i].dims, input.inputs[i].data);
   session.run();
   std::vector<double> times;
-  for (Seconds total(0); total.count() < 0.5 || times.size() < 3; total += Seconds(times.back())) {
+  for (Seconds total(0); total.count() < atLeast || times.size() < 3; total += Seconds(times.back())) {
     auto start = Time::now();
     session.run();
     times.push_back(Seconds(Time::now() - start).count());
   }
-  std::nth_element(times.begin(), times.begin() + long(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  return median(times);
 }
 
 Batcher makeBatcher(const Plan &plan, int maxRows, double slo) {
@@ -73,14 +80,13 @@ Batcher makeBatcher(const Plan &plan, int maxRows, double slo) {
 }
 
 /// Rows a second that callers who always wait for an answer get.
-double saturate(const Plan &plan, int maxRows, int64_t size, double seconds) {
-  Batcher batcher = makeBatcher(plan, maxRows, 0);
+double saturate(Batcher &batcher, const Plan &plan, int callers, int64_t size, double seconds) {
   Rows row(plan, 1, size);
   std::atomic<bool> stop = false;
   std::atomic<int64_t> answers = 0;
-  std::vector<std::thread> callers;
-  for (int i = 0; i < 2 * maxRows; ++i)
-    callers.emplace_back([&] {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < callers; ++i)
+    threads.emplace_back([&] {
       SubmitOptions lend;
       lend.lend = true;
       for (; !stop; ++answers)
@@ -92,8 +98,8 @@ double saturate(const Plan &plan, int maxRows, int64_t size, double seconds) {
   std::this_thread::sleep_for(Seconds(seconds));
   double result = double(answers - before) / Seconds(Time::now() - start).count();
   stop = true;
-  for (std::thread &caller : callers)
-    caller.join();
+  for (std::thread &thread : threads)
+    thread.join();
   return result;
 }
 
@@ -106,11 +112,7 @@ struct Outcomes {
     return std::count_if(latencies.begin(), latencies.end(), [=](double latency) { return latency <= limit; });
   }
   double percentile(double share) {
-    if (latencies.empty())
-      return NAN;
-    auto at = latencies.begin() + long(share * double(latencies.size() - 1));
-    std::nth_element(latencies.begin(), at, latencies.end());
-    return *at;
+    return latencies.empty() ? NAN : quantile(latencies, share);
   }
 };
 
@@ -119,20 +121,24 @@ struct Sent {
   Time::time_point due;
   Outcomes *outcomes;
   std::mutex *mutex;
+  std::atomic<int64_t> *open;
 
   static void take(void *user, llmc_request *request) {
-    auto *self = static_cast<Sent *>(user);
+    std::unique_ptr<Sent> self(static_cast<Sent *>(user));
     double latency = Seconds(Time::now() - self->due).count();
-    std::lock_guard lock(*self->mutex);
-    if (llmc_request_wait(request, 0) == LLMC_OK)
-      self->outcomes->latencies.push_back(latency);
-    delete self;
+    {
+      std::lock_guard lock(*self->mutex);
+      if (llmc_request_wait(request, 0) == LLMC_OK)
+        self->outcomes->latencies.push_back(latency);
+    }
+    if (--*self->open == 0)
+      self->open->notify_one();
   }
 };
 
-/// Sends at `rate`, whatever becomes of the answers. A late sender counts against the batcher.
-Outcomes load(const Plan &plan, int maxRows, int64_t size, double rate, double slo, double seconds) {
-  Batcher batcher = makeBatcher(plan, maxRows, slo);
+/// Sends at `rate`, whatever becomes of the answers, and waits for those that are open. A late sender counts against the
+/// batcher.
+Outcomes load(Batcher &batcher, const Plan &plan, int64_t size, double rate, double slo, double seconds, std::mt19937_64 &random) {
   Rows row(plan, 1, size);
   std::vector<llmc_batch_input> raw;
   for (const Input &input : row.inputs)
@@ -147,70 +153,125 @@ Outcomes load(const Plan &plan, int maxRows, int64_t size, double rate, double s
   what.deadline_us = int64_t(slo * 1e6);
   Outcomes outcomes;
   std::mutex mutex;
-  std::mt19937_64 random(1);
+  std::atomic<int64_t> open = 1; // the sender
   auto start = Time::now();
   for (double at = 0; at < seconds; ++outcomes.sent) {
     at -= std::log(1 - double(random() >> 11) / double(1ull << 53)) / rate;
     auto due = start + std::chrono::duration_cast<Time::duration>(Seconds(at));
     std::this_thread::sleep_until(due);
-    auto sent = std::make_unique<Sent>(Sent{due, &outcomes, &mutex});
+    auto sent = std::make_unique<Sent>(Sent{due, &outcomes, &mutex, &open});
     what.user = sent.get();
+    ++open;
     if (llmc_batcher_submit(batcher.get(), &what, nullptr) == LLMC_OK)
       sent.release();
+    else
+      --open;
   }
   outcomes.seconds = Seconds(Time::now() - start).count();
-  batcher.drain();
+  --open;
+  for (int64_t left; (left = open) > 0;)
+    open.wait(left);
   return outcomes;
 }
 
-/// What sessions reach shortly before and after something else is measured: a shared machine is not the same twice.
-class Paired {
+/// What a model takes at the size at which it serves most.
+struct Sizes {
+  double single, full; // seconds of a run of one row, of a full one
+  int rows;            // of a full one
+  double capacity() const { return rows / full; }
+};
+
+/// Rounds of load, each between two looks at what sessions reach: a shared machine is not the same twice.
+class Rounds {
 public:
-  Paired(const Plan &plan, int rows, int64_t size) : plan(plan), rows(rows), size(size), before(secondsOfRun(plan, rows, size)) {}
-  /// Seconds of a run now and when this was made, on average.
-  double runSeconds() const { return (before + secondsOfRun(plan, rows, size)) / 2; }
+  Rounds(const Plan &plan, Sizes sizes, int64_t size, double seconds) : plan(plan), sizes(sizes), size(size), seconds(seconds) {}
+
+  void saturation() {
+    Batcher batcher = makeBatcher(plan, sizes.rows, 0);
+    std::vector<double> served, shares;
+    each([&](Sizes, double time) { served.push_back(saturate(batcher, plan, 2 * sizes.rows, size, time)); },
+         [&](Sizes around) { shares.push_back(served.back() / around.capacity()); });
+    std::printf("saturation: %.0f rows/s, %.1f %% of what sessions reach\n", median(served), 100 * median(shares));
+  }
+
+  void calm(double factor) {
+    Batcher batcher = makeBatcher(plan, sizes.rows, 0);
+    std::vector<double> p50, p99, shares;
+    each(
+        [&](Sizes now, double time) {
+          Outcomes outcomes = load(batcher, plan, size, factor * now.capacity(), 0, time, random);
+          p50.push_back(outcomes.percentile(0.5));
+          p99.push_back(outcomes.percentile(0.99));
+        },
+        [&](Sizes around) { shares.push_back(p99.back() / (2.5 * around.single + around.full)); });
+    std::printf("%.0f %% load: p50 %.2f ms, p99 %.2f ms, which is %.2f of 2.5 single runs and a full one\n", 100 * factor,
+                median(p50) * 1e3, median(p99) * 1e3, median(shares));
+  }
+
+  void overload(double factor) {
+    double slo = 4 * sizes.full;
+    Batcher batcher = makeBatcher(plan, sizes.rows, slo);
+    std::vector<double> good, shares;
+    each(
+        [&](Sizes now, double time) {
+          Outcomes outcomes = load(batcher, plan, size, factor * now.capacity(), slo, time, random);
+          good.push_back(double(outcomes.within(slo)) / outcomes.seconds);
+        },
+        [&](Sizes around) { shares.push_back(good.back() / around.capacity()); });
+    std::printf("%.1f times the capacity: %.0f answers/s within %.1f ms, %.1f %% of what sessions reach\n", factor,
+                median(good), slo * 1e3, 100 * median(shares));
+  }
 
 private:
+  static constexpr int kRounds = 9;
+
+  Sizes look() const { return {secondsOfRun(plan, 1, size, 0.05), secondsOfRun(plan, sizes.rows, size, 0.1), sizes.rows}; }
+
+  template <typename Load, typename Compare> void each(Load load, Compare compare) {
+    Sizes before = look();
+    for (int i = 0; i < kRounds; ++i) {
+      load(before, seconds / kRounds);
+      Sizes after = look();
+      compare({(before.single + after.single) / 2, (before.full + after.full) / 2, sizes.rows});
+      before = after;
+    }
+  }
+
   const Plan &plan;
-  int rows;
-  int64_t size;
-  double before;
+  const Sizes sizes;
+  const int64_t size;
+  const double seconds;
+  std::mt19937_64 random{1};
 };
+
+/// The most rows that serve within a tenth of what the best size does, so that a batch means something where all are alike.
+/// All sizes are measured in turns.
+Sizes findBest(const Plan &plan, int64_t size) {
+  std::vector<std::vector<double>> times;
+  for (int turn = 0; turn < 7; ++turn)
+    for (int i = 0, rows = 1; rows <= kMaxRows; ++i, rows *= 2) {
+      times.resize(std::max(times.size(), size_t(i) + 1));
+      times[i].push_back(secondsOfRun(plan, rows, size, 0.05));
+    }
+  std::vector<Sizes> sizes;
+  double most = 0;
+  for (size_t i = 0; i < times.size(); ++i) {
+    sizes.push_back({median(times[0]), median(times[i]), 1 << i});
+    most = std::max(most, sizes.back().capacity());
+  }
+  return *std::find_if(sizes.rbegin(), sizes.rend(), [=](const Sizes &s) { return s.capacity() >= 0.9 * most; });
+}
 
 int run(const char *path, int64_t size, double seconds) {
   Plan plan(path);
-  double single = secondsOfRun(plan, 1, size), best = 0, full = 0;
-  int bestRows = 1;
-  for (int rows = 1; rows <= kMaxRows; rows *= 2) {
-    double time = secondsOfRun(plan, rows, size);
-    if (rows / time > best) {
-      best = rows / time;
-      full = time;
-      bestRows = rows;
-    }
-  }
-  std::printf("sessions: %.2f ms for 1 row, best %.0f rows/s at %d rows of %.2f ms\n", single * 1e3, best, bestRows,
-              full * 1e3);
-  {
-    Paired paired(plan, bestRows, size);
-    double saturated = saturate(plan, bestRows, size, seconds), capacity = bestRows / paired.runSeconds();
-    std::printf("saturation: %.0f rows/s, %.1f %% of what sessions reach\n", saturated, 100 * saturated / capacity);
-  }
-  {
-    Paired paired(plan, bestRows, size);
-    Outcomes calm = load(plan, bestRows, size, 0.7 * best, 0, seconds);
-    double limit = 2.5 * single + paired.runSeconds();
-    std::printf("70 %% load: p50 %.2f ms, p99 %.2f ms, which is %.2f of 2.5 single runs and a full one\n",
-                calm.percentile(0.5) * 1e3, calm.percentile(0.99) * 1e3, calm.percentile(0.99) / limit);
-  }
-  double slo = 4 * full;
-  for (double factor : {1.5, 3.0}) {
-    Paired paired(plan, bestRows, size);
-    Outcomes busy = load(plan, bestRows, size, factor * best, slo, seconds);
-    double good = double(busy.within(slo)) / busy.seconds, capacity = bestRows / paired.runSeconds();
-    std::printf("%.1f times the capacity: %.0f answers/s within %.1f ms, %.1f %% of what sessions reach\n", factor, good,
-                slo * 1e3, 100 * good / capacity);
-  }
+  Sizes best = findBest(plan, size);
+  std::printf("sessions: %.2f ms for 1 row, %.0f rows/s at %d rows of %.2f ms\n", best.single * 1e3, best.capacity(),
+              best.rows, best.full * 1e3);
+  Rounds rounds(plan, best, size, seconds);
+  rounds.saturation();
+  rounds.calm(0.7);
+  rounds.overload(1.5);
+  rounds.overload(3);
   return 0;
 }
 
@@ -223,7 +284,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   try {
-    return llmc::test::run(argv[1], argc > 2 ? std::atoll(argv[2]) : 16, argc > 3 ? std::atof(argv[3]) : 5);
+    return llmc::test::run(argv[1], argc > 2 ? std::atoll(argv[2]) : 16, argc > 3 ? std::atof(argv[3]) : 9);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;
