@@ -1,14 +1,16 @@
 //===- BatchLoad.cpp - What a model serves under load, in one process ---------------------------------------------===//
 //
-//   batch-load MODEL.llmc [SIZE [SECONDS]]
+//   batch-load MODEL.llmc [SIZE [SECONDS [THREADS]]]
 //
 // Requests of one row of zeros; SIZE is what open dims get that are not the rows. Prints, each against what sessions alone
 // reach in the same process: throughput at saturation, latency at 70 % load, and answers within an SLO at 1.5 and 3 times the
 // capacity, with queues bounded by it. Arrivals are Poisson, from a seed. SECONDS for each, in nine rounds whose median counts.
+// The load of 70 % is played again by the simulator, with the costs of the sizes as sessions show them around each round.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
 #include "llmc/llmc.hpp"
+#include "tools/llmc-batch-sim/Simulation.h"
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -18,6 +20,7 @@
 #include <mutex>
 #include <random>
 #include <thread>
+#include <unistd.h>
 
 namespace llmc::test {
 namespace {
@@ -105,6 +108,7 @@ double saturate(Batcher &batcher, const Plan &plan, int callers, int64_t size, d
 
 struct Outcomes {
   std::vector<double> latencies; // of those that are done
+  std::vector<Time::time_point> due;
   int64_t sent = 0;
   double seconds = 0;
 
@@ -159,6 +163,7 @@ Outcomes load(Batcher &batcher, const Plan &plan, int64_t size, double rate, dou
     at -= std::log(1 - double(random() >> 11) / double(1ull << 53)) / rate;
     auto due = start + std::chrono::duration_cast<Time::duration>(Seconds(at));
     std::this_thread::sleep_until(due);
+    outcomes.due.push_back(due);
     auto sent = std::make_unique<Sent>(Sent{due, &outcomes, &mutex, &open});
     what.user = sent.get();
     ++open;
@@ -174,12 +179,45 @@ Outcomes load(Batcher &batcher, const Plan &plan, int64_t size, double rate, dou
   return outcomes;
 }
 
-/// What a model takes at the size at which it serves most.
+/// What runs take.
 struct Sizes {
   double single, full; // seconds of a run of one row, of a full one
   int rows;            // of a full one
+  std::vector<double> seconds = {}; // of 1, 2, 4 ... rows
   double capacity() const { return rows / full; }
 };
+
+/// What the simulator says of the same arrivals.
+sim::Report simulate(const Outcomes &outcomes, const std::vector<double> &seconds) {
+  char path[] = "/tmp/llmc-arrivals-XXXXXX";
+  int file = ::mkstemp(path);
+  std::FILE *out = file < 0 ? nullptr : ::fdopen(file, "w");
+  if (!out)
+    throw std::runtime_error("can not write arrivals to /tmp");
+  for (Time::time_point due : outcomes.due)
+    std::fprintf(out, "%lld 1\n", (long long)std::chrono::duration_cast<std::chrono::microseconds>(due - outcomes.due[0]).count());
+  std::fclose(out);
+  sim::Scenario scenario;
+  sim::ModelLoad load;
+  load.arrivals.kind = sim::ArrivalKind::Trace;
+  load.arrivals.trace = path;
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    load.cost.rows.push_back(1u << i);
+    load.cost.cost.push_back(batch::TimeNs(seconds[i] * 1e9));
+  }
+  batch::ModelConfig model;
+  model.name = "model";
+  model.variants = load.cost.rows;
+  model.buckets = {batch::BucketConfig{load.cost.cost, 0}};
+  scenario.config.models = {model};
+  scenario.config.instances.push_back({0, 1, 0});
+  scenario.config.maxRequests = 1 << 16;
+  scenario.loads = {load};
+  scenario.requests = outcomes.due.size();
+  sim::Report report = sim::simulate(scenario);
+  ::unlink(path);
+  return report;
+}
 
 /// Rounds of load, each between two looks at what sessions reach: a shared machine is not the same twice.
 class Rounds {
@@ -196,16 +234,23 @@ public:
 
   void calm(double factor) {
     Batcher batcher = makeBatcher(plan, sizes.rows, 0);
-    std::vector<double> p50, p99, shares;
+    std::vector<double> p50, p99, shares, predicted50, predicted99;
+    Outcomes outcomes;
     each(
         [&](Sizes now, double time) {
-          Outcomes outcomes = load(batcher, plan, size, factor * now.capacity(), 0, time, random);
+          outcomes = load(batcher, plan, size, factor * now.capacity(), 0, time, random);
           p50.push_back(outcomes.percentile(0.5));
           p99.push_back(outcomes.percentile(0.99));
         },
-        [&](Sizes around) { shares.push_back(p99.back() / (2.5 * around.single + around.full)); });
+        [&](const Sizes &around) {
+          shares.push_back(p99.back() / (2.5 * around.single + around.full));
+          sim::Report report = simulate(outcomes, around.seconds);
+          predicted50.push_back(report.p50Ms / 1e3 / p50.back());
+          predicted99.push_back(report.p99Ms / 1e3 / p99.back());
+        });
     std::printf("%.0f %% load: p50 %.2f ms, p99 %.2f ms, which is %.2f of 2.5 single runs and a full one\n", 100 * factor,
                 median(p50) * 1e3, median(p99) * 1e3, median(shares));
+    std::printf("  the simulator says %.2f of that p50 and %.2f of that p99\n", median(predicted50), median(predicted99));
   }
 
   void overload(double factor) {
@@ -225,14 +270,26 @@ public:
 private:
   static constexpr int kRounds = 9;
 
-  Sizes look() const { return {secondsOfRun(plan, 1, size, 0.05), secondsOfRun(plan, sizes.rows, size, 0.1), sizes.rows}; }
+  Sizes look() const {
+    Sizes result = sizes;
+    for (size_t i = 0; i < result.seconds.size(); ++i)
+      result.seconds[i] = secondsOfRun(plan, 1 << i, size, 0.05);
+    result.single = result.seconds.front();
+    result.full = result.seconds.back();
+    return result;
+  }
 
   template <typename Load, typename Compare> void each(Load load, Compare compare) {
     Sizes before = look();
     for (int i = 0; i < kRounds; ++i) {
       load(before, seconds / kRounds);
       Sizes after = look();
-      compare({(before.single + after.single) / 2, (before.full + after.full) / 2, sizes.rows});
+      Sizes around = after;
+      around.single = (before.single + after.single) / 2;
+      around.full = (before.full + after.full) / 2;
+      for (size_t k = 0; k < around.seconds.size(); ++k)
+        around.seconds[k] = (before.seconds[k] + after.seconds[k]) / 2;
+      compare(around);
       before = after;
     }
   }
@@ -259,11 +316,16 @@ Sizes findBest(const Plan &plan, int64_t size) {
     sizes.push_back({median(times[0]), median(times[i]), 1 << i});
     most = std::max(most, sizes.back().capacity());
   }
-  return *std::find_if(sizes.rbegin(), sizes.rend(), [=](const Sizes &s) { return s.capacity() >= 0.9 * most; });
+  Sizes best = *std::find_if(sizes.rbegin(), sizes.rend(), [=](const Sizes &s) { return s.capacity() >= 0.9 * most; });
+  for (size_t i = 0; 1 << i <= best.rows; ++i)
+    best.seconds.push_back(sizes[i].full);
+  return best;
 }
 
-int run(const char *path, int64_t size, double seconds) {
-  Plan plan(path);
+int run(const char *path, int64_t size, double seconds, int threads) {
+  Options options;
+  options.threads = threads;
+  Plan plan(path, options);
   Sizes best = findBest(plan, size);
   std::printf("sessions: %.2f ms for 1 row, %.0f rows/s at %d rows of %.2f ms\n", best.single * 1e3, best.capacity(),
               best.rows, best.full * 1e3);
@@ -280,11 +342,11 @@ int run(const char *path, int64_t size, double seconds) {
 
 int main(int argc, char **argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: %s MODEL.llmc [SIZE [SECONDS]]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s MODEL.llmc [SIZE [SECONDS [THREADS]]]\n", argv[0]);
     return 2;
   }
   try {
-    return llmc::test::run(argv[1], argc > 2 ? std::atoll(argv[2]) : 16, argc > 3 ? std::atof(argv[3]) : 9);
+    return llmc::test::run(argv[1], argc > 2 ? std::atoll(argv[2]) : 16, argc > 3 ? std::atof(argv[3]) : 9, argc > 4 ? std::atoi(argv[4]) : 0);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;
