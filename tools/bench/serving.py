@@ -154,6 +154,15 @@ def single_ms(engine, request, runs=30):
     return 1e3 * statistics.median(times[runs // 3:])
 
 
+def take_turns(rounds, engines, measure_one):
+    """Medians of what is measured; a shared machine is not the same twice, so engines follow each other closely."""
+    measured = {key: [] for key in engines}
+    for _ in range(rounds):
+        for key, engine in engines.items():
+            measured[key].append(measure_one(engine))
+    return {key: statistics.median(values) for key, values in measured.items()}
+
+
 def percentiles(rounds):
     """Medians over rounds of (p50, p99) in ms; None if a round was over."""
     if any(latencies is None for latencies in rounds):
@@ -163,9 +172,8 @@ def percentiles(rounds):
 
 def measure(options, name, engines, requests):
     check_answers(engines, requests)
-    single = {key: single_ms(engine, requests[0]) for key, engine in engines.items()}
-    full = {key: statistics.median(saturate(engine, requests, options.seconds, 2 * options.max_rows) for _ in range(options.rounds))
-            for key, engine in engines.items()}
+    single = take_turns(options.rounds, engines, lambda engine: single_ms(engine, requests[0]))
+    full = take_turns(2 * options.rounds + 1, engines, lambda engine: saturate(engine, requests, options.seconds / 2, 2 * options.max_rows))
     slo = options.slo_ms or 2.5 * max(single.values()) + 1e3 * max(options.max_rows / full[key] for key in ("batched", "ort"))
     print(f"\n{name}: {options.threads} threads, up to {options.max_rows} rows, delay {options.delay_ms:g} ms, SLO {slo:.1f} ms")
     print(f"{'':<22}" + "".join(f"{key:>20}" for key in engines))
