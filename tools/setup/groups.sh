@@ -65,18 +65,39 @@ lit_count() {
   echo "$sum"
 }
 
-# driver_group NAME PROGRAM: a Python program whose last line is "N passed, N failed[, N skipped]".
-driver_group() {
-  local name=$1 start=$SECONDS status=0 log=build/logs/$1.log good=0 bad=0 off=0 line
-  start_group "$name"
-  "$PYTHON" "$2" >"$log" 2>&1 || status=$?
-  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+# driver_groups PROGRAM...: Python programs whose last line is "N passed, N failed[, N skipped]". Two run at a time, since most
+# of them wait for one process of theirs; each prints its line when it ends.
+driver_groups() {
+  local program
+  local -A names=() started=() # by process
+  for program in "$@"; do
+    [ "${#names[@]}" -lt 2 ] || await_driver
+    "$PYTHON" "$program" >"build/logs/$(basename "$program" .py).log" 2>&1 &
+    names[$!]=$(basename "$program" .py) started[$!]=$SECONDS
+  done
+  while [ "${#names[@]}" != 0 ]; do
+    await_driver
+  done
+}
+
+# Counts the first that ends of the drivers in `names`.
+await_driver() {
+  local ended status=0
+  wait -n -p ended "${!names[@]}" || status=$?
+  count_driver "${names[$ended]}" "$status" $((SECONDS - started[$ended]))
+  unset "names[$ended]"
+}
+
+# count_driver NAME EXIT_STATUS SECONDS
+count_driver() {
+  local good=0 bad=0 off=0 line
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "build/logs/$1.log" | tail -n 1)
   if [ -n "$line" ]; then
     good=${line%% passed*} bad=$(sed -E 's/.*, ([0-9]+) failed.*/\1/' <<<"$line")
     [[ $line =~ ,\ ([0-9]+)\ skipped ]] && off=${BASH_REMATCH[1]}
   fi
-  [ "$status" = 0 ] && [ -n "$line" ] || [ "$bad" != 0 ] || bad=1
-  count_group "$name" $((SECONDS - start)) "$good" "$bad" "$off"
+  [ "$2" = 0 ] && [ -n "$line" ] || [ "$bad" != 0 ] || bad=1
+  count_group "$1" "$3" "$good" "$bad" "$off"
 }
 
 finish_groups() {
