@@ -44,9 +44,34 @@ std::string parsePadOption(StringRef text, BatchOptions &options) {
   return "";
 }
 
+static constexpr std::pair<const char *, plan::GeneratedKind> generatedKinds[] = {
+    {"count", plan::GeneratedKind::COUNT},
+    {"accumulated", plan::GeneratedKind::ACCUMULATED},
+    {"accumulated-zero", plan::GeneratedKind::ACCUMULATED_ZERO},
+    {"index", plan::GeneratedKind::INDEX},
+    {"longest", plan::GeneratedKind::LONGEST},
+};
+
+const char *nameOf(plan::GeneratedKind wanted) {
+  for (auto [name, kind] : generatedKinds)
+    if (kind == wanted)
+      return name;
+  return "";
+}
+
+std::string parseGenerateOption(StringRef text, BatchOptions &options) {
+  auto [input, name] = text.rsplit('=');
+  for (auto [known, kind] : generatedKinds)
+    if (!input.empty() && name == known)
+      return options.generates.emplace(input.str(), kind).second ? "" : "--generate names input '" + input.str() + "' twice";
+  return "--generate '" + text.str() + "' is not INPUT=KIND, where KIND is count, accumulated, accumulated-zero, index or longest";
+}
+
 std::string checkBatchOptions(const BatchOptions &options) {
   if (options.dim.empty() && options.any())
-    return "--batch-sizes, --buckets, --pad and --mask need --batch-dim";
+    return "--batch-sizes, --buckets, --pad, --mask and --generate need --batch-dim";
+  if (!options.generates.empty() && !options.buckets.empty())
+    return "--generate packs requests one after the other, so --buckets, which pads them, does not go with it";
   if (options.buckets.empty() && (!options.pads.empty() || !options.masks.empty()))
     return "--pad and --mask need --buckets";
   for (const std::string &mask : options.masks)

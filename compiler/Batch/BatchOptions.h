@@ -2,6 +2,7 @@
 #ifndef LLMC_COMPILER_BATCH_BATCHOPTIONS_H
 #define LLMC_COMPILER_BATCH_BATCHOPTIONS_H
 
+#include "runtime/schema/plan_generated.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <map>
@@ -16,8 +17,9 @@ struct BatchOptions {
   std::map<std::string, std::vector<int64_t>> buckets; // edges, by dim
   std::map<std::string, std::string> pads;             // values, by input
   std::vector<std::string> masks;
+  std::map<std::string, plan::GeneratedKind> generates; // by input; any: requests are packed along the dim
 
-  bool any() const { return !sizes.empty() || !buckets.empty() || !pads.empty() || !masks.empty(); }
+  bool any() const { return !sizes.empty() || !buckets.empty() || !pads.empty() || !masks.empty() || !generates.empty(); }
 };
 
 // What is wrong with the text; "" if nothing is.
@@ -26,6 +28,10 @@ std::string parseBatchSizes(llvm::StringRef text, BatchOptions &options);
 std::string parseBucketOption(llvm::StringRef text, BatchOptions &options);
 /// "INPUT=VALUE".
 std::string parsePadOption(llvm::StringRef text, BatchOptions &options);
+/// "INPUT=KIND".
+std::string parseGenerateOption(llvm::StringRef text, BatchOptions &options);
+/// As the option spells it.
+const char *nameOf(plan::GeneratedKind kind);
 /// Options without those that they need.
 std::string checkBatchOptions(const BatchOptions &options);
 

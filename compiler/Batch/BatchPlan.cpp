@@ -29,6 +29,9 @@ private:
   LogicalResult checkDim(StringRef option, StringRef dim);
   LogicalResult findAxes(StringRef option, StringRef dim, std::vector<uint32_t> &axes);
   LogicalResult addSizes();
+  LogicalResult addGenerated();
+  LogicalResult addGenerated(StringRef name, plan::GeneratedKind kind);
+  LogicalResult findRequestAxes();
   LogicalResult addBuckets();
   LogicalResult addPads();
   LogicalResult proveRows();
@@ -82,7 +85,7 @@ LogicalResult Planner::findAxes(StringRef option, StringRef dim, std::vector<uin
   return success();
 }
 
-/// Without a list: powers of two, as far as the range goes, but not beyond 32.
+/// Without a list: powers of two, as far as the range goes, but not beyond 32, or of packed requests beyond 4096.
 LogicalResult Planner::addSizes() {
   graph::DimRange range = result.symbols[options.dim];
   for (int64_t size : options.sizes)
@@ -90,11 +93,90 @@ LogicalResult Planner::addSizes() {
       return wrong() << "--batch-sizes has " << size << ", but " << options.dim << " is " << range.lo << ".." << range.hi
                      << "; say --dim " << options.dim << "=LO..HI";
   result.table.sizes.assign(options.sizes.begin(), options.sizes.end());
-  for (int64_t size = 1; options.sizes.empty() && size <= std::min<int64_t>(range.hi, 32); size *= 2)
+  int64_t most = std::min<int64_t>(range.hi, options.generates.empty() ? 32 : 4096);
+  for (int64_t size = 1; options.sizes.empty() && size <= most; size *= 2)
     if (size >= range.lo)
       result.table.sizes.push_back(size);
+  if (options.sizes.empty() && !options.generates.empty() && !result.table.sizes.empty() && int64_t(result.table.sizes.back()) < most)
+    result.table.sizes.push_back(most); // the most places of a batch
   if (result.table.sizes.empty())
     return wrong() << "--batch-dim '" << options.dim << "' is " << range.lo << ".." << range.hi << ", which needs --batch-sizes";
+  return success();
+}
+
+/// Its element type and its one axis.
+LogicalResult Planner::addGenerated(StringRef name, plan::GeneratedKind kind) {
+  std::string option = ("--generate '" + name + "=" + nameOf(kind) + "'").str();
+  std::optional<uint32_t> input = inputOf(name);
+  if (!input)
+    return wrong() << "--generate '" << name << "': the model has no such input";
+  auto type = cast<RankedTensorType>(function.getArgument(*input).getType());
+  if (!type.getElementType().isSignlessInteger(32) && !type.getElementType().isSignlessInteger(64) && !type.getElementType().isF32())
+    return wrong() << option << ": the input has elements of type " << type.getElementType() << ", expected i32, i64 or f32";
+  const graph::Dims &dims = result.inputs[*input].dims;
+  if (dims.size() != 1)
+    return wrong() << option << ": the input has rank " << dims.size() << ", expected one axis";
+  bool isIndex = kind == plan::GeneratedKind::INDEX;
+  DimExpr rows = DimExpr::symbol(function.getContext(), options.dim);
+  if (isIndex ? dims[0] != rows : dims[0].kind() != DimExpr::Kind::Symbol || dims[0] == rows)
+    return wrong() << option << ": the axis of the input is " << dims[0].str() << ", expected "
+                   << (isIndex ? options.dim : "a symbolic dim of its own (--shape gives it a name)");
+  auto generated = std::make_unique<plan::GeneratedT>();
+  generated->input = *input;
+  generated->kind = kind;
+  graph::DimRange range = result.symbols[options.dim];
+  if (kind == plan::GeneratedKind::LONGEST && result.symbols[dims[0].symbolName().str()].hi < range.hi)
+    return wrong() << option << ": " << dims[0].str() << " is at most " << result.symbols[dims[0].symbolName().str()].hi << ", but a request of " << options.dim
+                   << " has up to " << range.hi << " places";
+  if (range.lo > 1 || result.symbols[dims[0].symbolName().str()].lo > 1 + (kind == plan::GeneratedKind::ACCUMULATED_ZERO))
+    return wrong() << option << ": the ranges of " << options.dim << " and " << dims[0].str() << " do not allow one request of one place";
+  result.table.generated.push_back(std::move(generated));
+  return success();
+}
+
+LogicalResult Planner::addGenerated() {
+  for (auto &[name, kind] : options.generates)
+    if (failed(addGenerated(name, kind)))
+      return failure();
+  llvm::sort(result.table.generated, [](auto &lhs, auto &rhs) { return lhs->input < rhs->input; });
+  if (!result.isPacked())
+    return success();
+  if (result.maxRequests() < 1)
+    return wrong() << "--generate: the dims of the inputs allow no request";
+  return findRequestAxes();
+}
+
+/// Axes with one place for each request, by the dims of the inputs that count them.
+LogicalResult Planner::findRequestAxes() {
+  llvm::SmallVector<DimExpr> counts;
+  for (auto &generated : result.table.generated) {
+    DimExpr dim = result.inputs[generated->input].dims[0];
+    if (generated->kind == plan::GeneratedKind::COUNT || generated->kind == plan::GeneratedKind::ACCUMULATED)
+      counts.push_back(dim);
+    if (generated->kind == plan::GeneratedKind::ACCUMULATED_ZERO)
+      counts.push_back(dim - 1);
+  }
+  auto axisOf = [&](const BatchPlan::Tensor &tensor) -> uint32_t {
+    auto found = llvm::find_if(tensor.dims, [&](DimExpr dim) { return llvm::is_contained(counts, dim); });
+    return found == tensor.dims.end() ? noAxis : found - tensor.dims.begin();
+  };
+  for (auto [i, input] : llvm::enumerate(result.inputs)) {
+    uint32_t axis = result.generatedOf(i) ? noAxis : axisOf(input);
+    if (axis != noAxis && result.table.input_axes[i] != noAxis)
+      return wrong() << "--generate: input '" << input.name << "' has an axis " << options.dim << " and one for each request";
+    result.table.request_input_axes.push_back(axis);
+  }
+  DimExpr rows = DimExpr::symbol(function.getContext(), options.dim);
+  for (const BatchPlan::Tensor &output : result.outputs) {
+    bool hasRows = llvm::is_contained(output.dims, rows);
+    uint32_t axis = axisOf(output);
+    if (hasRows == (axis != noAxis)) {
+      std::string dims = llvm::join(llvm::map_range(output.dims, [](DimExpr dim) { return dim.str(); }), "x");
+      return wrong() << "--generate: output '" << output.name << "' is " << dims << ", expected one axis that is " << options.dim
+                     << " or has one place for each request";
+    }
+    result.table.request_output_axes.push_back(axis);
+  }
   return success();
 }
 
@@ -202,6 +284,10 @@ LogicalResult Planner::proveRows() {
   markRows(function, flow);
   OutputProof proof = proveOutputs(function, shapes, flow, options.dim);
   result.table.output_axes = proof.axes;
+  if (result.isPacked()) { // places of one request are to influence each other, those of others are not
+    result.rowDoubt.reason = "no proof follows the requests of a packed batch";
+    return success();
+  }
   if (proof.doubt.mixes) {
     fault = Fault::Model;
     return emitError(UnknownLoc::get(function.getContext()))
@@ -227,7 +313,7 @@ FailureOr<BatchPlan> Planner::plan() {
   result.dim = options.dim;
   result.table.dim = options.dim;
   if (failed(checkDim("--batch-dim", options.dim)) || failed(findAxes("--batch-dim", options.dim, result.table.input_axes)) ||
-      failed(addSizes()) || failed(addBuckets()) || failed(addPads()) || failed(proveRows()))
+      failed(addSizes()) || failed(addGenerated()) || failed(addBuckets()) || failed(addPads()) || failed(proveRows()))
     return failure();
   for (auto [option, bucket] : llvm::zip_equal(options.buckets, result.table.buckets))
     proveBucket(option.first, *bucket);
@@ -235,6 +321,22 @@ FailureOr<BatchPlan> Planner::plan() {
 }
 
 } // namespace
+
+const plan::GeneratedT *BatchPlan::generatedOf(uint32_t input) const {
+  auto found = llvm::find_if(table.generated, [&](auto &generated) { return generated->input == input; });
+  return found == table.generated.end() ? nullptr : found->get();
+}
+
+int64_t BatchPlan::maxRequests() const {
+  int64_t most = INT64_MAX;
+  for (auto &generated : table.generated) {
+    if (generated->kind == plan::GeneratedKind::INDEX || generated->kind == plan::GeneratedKind::LONGEST)
+      continue;
+    int64_t hi = symbols.at(inputs[generated->input].dims[0].symbolName().str()).hi;
+    most = std::min(most, hi - (generated->kind == plan::GeneratedKind::ACCUMULATED_ZERO));
+  }
+  return most;
+}
 
 bool BatchPlan::needsTrial() const {
   return table.row_proof.empty() || llvm::any_of(table.buckets, [](auto &bucket) { return bucket->proof.empty(); });

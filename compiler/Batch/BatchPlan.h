@@ -30,6 +30,12 @@ struct BatchPlan {
   Doubt rowDoubt;                  // if table.row_proof is empty
   std::vector<Doubt> bucketDoubts; // per bucket, if its proof is empty
 
+  /// Requests lie one after the other along the dim, and inputs say where.
+  bool isPacked() const { return !table.generated.empty(); }
+  /// The kind of an input that the runtime makes; null for others.
+  const plan::GeneratedT *generatedOf(uint32_t input) const;
+  /// The most requests that the dims of the inputs which the runtime makes allow.
+  int64_t maxRequests() const;
   bool needsTrial() const;
 };
 

@@ -7,6 +7,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -25,6 +26,8 @@ public:
 
 private:
   std::string tryRows();
+  std::string tryPacks();
+  std::string compareRequest(const TrialOutputs &together, int64_t number, int64_t firstRow, const TrialOutputs &alone, int64_t rows) const;
   std::string compareRow(const TrialOutputs &lhs, int64_t left, const TrialOutputs &rhs, int64_t right) const;
   std::string tryBucket(size_t index);
   std::string tryLength(size_t index, int64_t length, int64_t edge);
@@ -36,8 +39,8 @@ private:
   double worst = 0; // difference, of the bucket under trial
 };
 
-/// The bytes of one row along `axis`, or all without one.
-std::vector<std::byte> rowOf(const TrialOutput &output, uint32_t axis, int64_t row) {
+/// The bytes of rows along `axis`, or all without one.
+std::vector<std::byte> rowOf(const TrialOutput &output, uint32_t axis, int64_t row, int64_t rows = 1) {
   if (axis == noAxis)
     return output.data;
   size_t inner = rt::elementSize(output.type), outer = 1;
@@ -46,7 +49,7 @@ std::vector<std::byte> rowOf(const TrialOutput &output, uint32_t axis, int64_t r
   std::vector<std::byte> bytes;
   for (size_t i = 0; i < outer; ++i) {
     auto from = output.data.begin() + (i * output.dims[axis] + row) * inner;
-    bytes.insert(bytes.end(), from, from + inner);
+    bytes.insert(bytes.end(), from, from + rows * inner);
   }
   return bytes;
 }
@@ -90,6 +93,63 @@ std::string Trial::tryRows() {
       return refuse(output);
   batch.table.row_proof = "trial: " + std::to_string(most) + " rows of seeded data have the same bits alone, together and in reverse; not proven, since " +
                           batch.rowDoubt.reason;
+  return "";
+}
+
+/// An output in which a request of so many rows differs; "" if none does.
+std::string Trial::compareRequest(const TrialOutputs &together, int64_t number, int64_t firstRow, const TrialOutputs &alone, int64_t rows) const {
+  for (auto [i, tensor] : llvm::enumerate(batch.outputs)) {
+    uint32_t requestAxis = batch.table.request_output_axes[i], rowAxis = batch.table.output_axes[i];
+    bool isSame = requestAxis != noAxis ? rowOf(together[i], requestAxis, number) == rowOf(alone[i], requestAxis, 0)
+                                        : rowOf(together[i], rowAxis, firstRow, rows) == rowOf(alone[i], rowAxis, 0, rows);
+    if (!isSame)
+      return tensor.name;
+  }
+  return "";
+}
+
+/// Requests of several lengths alone, packed, and packed in reverse.
+std::string Trial::tryPacks() {
+  std::vector<std::vector<uint64_t>> requests;
+  int64_t most = std::min<int64_t>(batch.symbols.at(batch.dim).hi, 4096), left = most;
+  // Long ones too: sums over many places may be taken apart where the place in the batch decides.
+  for (int64_t length : {int64_t(3), int64_t(1), int64_t(5), most / 3, int64_t(2), most / 4, int64_t(7), int64_t(1), left}) {
+    length = std::min(length, left);
+    if (length == 0 || int64_t(requests.size()) == batch.maxRequests())
+      continue;
+    left -= length;
+    requests.emplace_back();
+    for (int64_t place = 0; place < length; ++place)
+      requests.back().push_back((requests.size() << 32) + place);
+  }
+  std::vector<TrialOutputs> alone;
+  for (const std::vector<uint64_t> &request : requests) {
+    Result<TrialOutputs> outputs = runs.run(request, runs.firstLengths());
+    if (!outputs.ok())
+      return outputs.status().message();
+    alone.push_back(std::move(*outputs));
+  }
+  std::vector<size_t> order(requests.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (bool reversed : {false, true}) {
+    std::vector<uint64_t> rows;
+    for (size_t request : order)
+      rows.insert(rows.end(), requests[request].begin(), requests[request].end());
+    Result<TrialOutputs> together = runs.run(rows, runs.firstLengths());
+    if (!together.ok())
+      return together.status().message();
+    int64_t firstRow = 0;
+    for (auto [number, request] : llvm::enumerate(order)) {
+      int64_t length = requests[request].size();
+      if (std::string output = compareRequest(*together, number, firstRow, alone[request], length); !output.empty())
+        return "packed requests of " + batch.dim + " influence each other: in a trial with seeded data output '" + output +
+               "' has other bits for a request of " + std::to_string(length) + " places as number " + std::to_string(number) + " of " +
+               std::to_string(order.size()) + (reversed ? " in reverse" : "") + " than alone";
+      firstRow += length;
+    }
+    std::reverse(order.begin(), order.end());
+  }
+  batch.table.row_proof = "trial: " + std::to_string(requests.size()) + " packed requests of seeded data have the same bits alone, together and in reverse";
   return "";
 }
 
@@ -214,7 +274,7 @@ std::string Trial::run() {
   if (std::string problem = runs.settle(); !problem.empty())
     return "no run of the model on seeded data succeeds, so nothing can be tried: " + problem;
   if (batch.table.row_proof.empty())
-    if (std::string problem = tryRows(); !problem.empty())
+    if (std::string problem = batch.isPacked() ? tryPacks() : tryRows(); !problem.empty())
       return problem;
   for (size_t i = 0; i < batch.table.buckets.size(); ++i)
     if (batch.table.buckets[i]->proof.empty())

@@ -1,5 +1,6 @@
 // Data is a function of input, row and place, so that a row is the same row in any batch and at any padding.
 #include "compiler/Batch/TrialRun.h"
+#include "runtime/batch/Generated.h"
 #include "runtime/plan/verify/Verify.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/Endian.h"
@@ -79,13 +80,18 @@ Status TrialRun::fill(uint32_t input, llvm::ArrayRef<uint64_t> rows, const Sizes
   auto pad = llvm::find_if(batch.table.pads, [&](auto &pad) { return pad->input == input; });
   uint32_t batchAxis = batch.table.input_axes[input];
   memory[input].resize(elements * size);
+  if (const plan::GeneratedT *generated = batch.generatedOf(input)) {
+    batch::writeGenerated(generated->kind, spec.dtype(), requestLengths, memory[input].data());
+    return session.setInput(input, spec.dtype(), dims, memory[input]);
+  }
+  uint32_t requestAxis = batch.isPacked() ? batch.table.request_input_axes[input] : noAxis;
   std::vector<int64_t> place(dims.size());
   for (int64_t i = 0; i < elements; ++i) {
     uint64_t bits = draw({input, batchAxis == noAxis ? 0 : rows[place[batchAxis]]});
     bool isPadding = false;
     for (auto [axis, at] : llvm::enumerate(place)) {
       isPadding |= at >= ends[axis];
-      bits = axis == batchAxis ? bits : draw({bits, uint64_t(at)});
+      bits = axis == batchAxis ? bits : draw({bits, axis == requestAxis ? requestNumbers[at] : uint64_t(at)});
     }
     std::byte *to = memory[input].data() + i * size;
     if (isPadding)
@@ -104,6 +110,10 @@ Result<TrialOutputs> TrialRun::run(llvm::ArrayRef<uint64_t> rows, const Sizes &v
   Sizes sizes = others;
   sizes.insert(padded.begin(), padded.end());
   sizes[batch.dim] = rows.size();
+  describePacking(rows);
+  for (auto &generated : batch.table.generated)
+    if (generated->kind != plan::GeneratedKind::INDEX)
+      sizes[batch.inputs[generated->input].dims[0].symbolName().str()] = batch::generatedSize(generated->kind, requestLengths);
   for (uint32_t i = 0; i < batch.inputs.size(); ++i)
     LLMC_TRY(fill(i, rows, valid, sizes));
   LLMC_TRY(session.run());
@@ -116,12 +126,28 @@ Result<TrialOutputs> TrialRun::run(llvm::ArrayRef<uint64_t> rows, const Sizes &v
   return outputs;
 }
 
-bool TrialRun::isBatchOrBucket(llvm::StringRef name) const { return name == batch.dim || lengths.count(name.str()); }
+void TrialRun::describePacking(llvm::ArrayRef<uint64_t> rows) {
+  requestNumbers.clear();
+  requestLengths.clear();
+  for (uint64_t row : rows) {
+    if (requestNumbers.empty() || requestNumbers.back() != row >> 32) {
+      requestNumbers.push_back(row >> 32);
+      requestLengths.push_back(0);
+    }
+    ++requestLengths.back();
+  }
+}
+
+/// Whether the size of the dim follows from the rows and the buckets.
+bool TrialRun::isSet(llvm::StringRef name) const {
+  return name == batch.dim || lengths.count(name.str()) ||
+         llvm::any_of(batch.table.generated, [&](auto &generated) { return batch.inputs[generated->input].dims[0].symbolName() == name; });
+}
 
 /// All free dims at `free`, as far as their ranges allow.
 std::string TrialRun::trySizes(int64_t free) {
   for (auto &[name, range] : batch.symbols)
-    if (!isBatchOrBucket(name))
+    if (!isSet(name))
       others[name] = std::clamp(free, range.lo, range.hi);
   std::vector<uint64_t> rows(batch.table.sizes.front(), 1);
   Result<TrialOutputs> outputs = run(rows, lengths);

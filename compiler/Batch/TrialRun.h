@@ -23,6 +23,7 @@ public:
   /// Finds sizes for dims that are neither the batch's nor a bucket's, and integers that the model takes. What is wrong; "" if nothing.
   std::string settle();
   /// Runs `rows`, each of which has the same data at each place and in each size. Dims of buckets have `lengths`, padded to `padded`.
+  /// In a packed batch rows that follow each other are of one request if they agree in what is above the lower 32 bits.
   rt::Result<TrialOutputs> run(llvm::ArrayRef<uint64_t> rows, const Sizes &lengths, const Sizes &padded);
   rt::Result<TrialOutputs> run(llvm::ArrayRef<uint64_t> rows, const Sizes &lengths) { return run(rows, lengths, lengths); }
   /// The first edges of all buckets.
@@ -31,12 +32,15 @@ public:
 private:
   rt::Status fill(uint32_t input, llvm::ArrayRef<uint64_t> rows, const Sizes &lengths, const Sizes &sizes);
   std::string trySizes(int64_t free);
-  bool isBatchOrBucket(llvm::StringRef name) const;
+  bool isSet(llvm::StringRef name) const;
+  void describePacking(llvm::ArrayRef<uint64_t> rows);
 
   std::shared_ptr<rt::LoadedPlan> plan;
   const BatchPlan &batch;
   rt::Session session;
   Sizes lengths, others;
+  std::vector<uint64_t> requestNumbers; // of a packed batch
+  std::vector<int64_t> requestLengths;  // parallel to it
   std::vector<int64_t> limits;               // per input: integers are drawn below it
   std::vector<std::vector<std::byte>> memory; // per input
 };

@@ -81,7 +81,10 @@ Object batchingOf(const BatchPlan &batch) {
   for (auto &bucket : batch.table.buckets)
     buckets.push_back(Object{{"dim", bucket->name}, {"edges", numbers(bucket->edges)}, {"proof", bucket->proof},
                              {"inputs", axesOf(batch.inputs, bucket->input_axes)}, {"outputs", axesOf(batch.outputs, bucket->output_axes)}});
-  return Object{{"dim", batch.table.dim}, {"sizes", numbers(batch.table.sizes)}, {"proof", batch.table.row_proof}, {"buckets", std::move(buckets)},
+  Object generated;
+  for (auto &input : batch.table.generated)
+    generated[batch.inputs[input->input].name] = nameOf(input->kind);
+  return Object{{"dim", batch.table.dim}, {"generated", std::move(generated)}, {"sizes", numbers(batch.table.sizes)}, {"proof", batch.table.row_proof}, {"buckets", std::move(buckets)},
                 {"inputs", axesOf(batch.inputs, batch.table.input_axes)}, {"outputs", axesOf(batch.outputs, batch.table.output_axes)}};
 }
 

@@ -70,6 +70,10 @@ Status readSizes(const llmc_batch_model &options, const BatchSpec &spec, ModelCo
                           spec.maxRows));
   if (config.variants.empty())
     config.variants = spec.sizes;
+  config.anySize = spec.isPacked(); // its sizes are points of the costs
+  if (spec.isPacked() && (config.strictPreferred || options.pad == LLMC_PAD_DOWN))
+    return invalid("packed batches have any number of rows: only_preferred and pad do not apply to them");
+  config.maxElements = std::min(spec.maxRequests, kUnlimitedBytes);
   if (config.variants.empty()) {
     if (!config.maxRows)
       config.maxRows = uint32_t(std::min<int64_t>(spec.maxRows, std::max(kDefaultMaxRows, spec.minRows)));

@@ -25,11 +25,13 @@ private:
   Status readTable(const plan::Batching &table);
   Status readRowAxes(const flatbuffers::Vector<uint32_t> *axes, std::vector<BatchTensor> &tensors);
   void readPaddedAxes(uint32_t padded, const flatbuffers::Vector<uint32_t> *axes, std::vector<BatchTensor> &tensors);
+  void readPacking(const plan::Batching &table);
   void readCosts(const plan::Batching &table);
   Status findRowAxes(std::string_view dim);
   Status findRowAxis(std::string_view dim, const Specs *specs, uint32_t index, BatchTensor &tensor,
                      const char *what) const;
   Status readRange();
+  Status readRequestRange();
   Status checkOutputs() const;
   bool findExact() const;
   const Program::Symbol *symbolOf(const Specs *specs, uint32_t tensor, uint32_t axis) const;
@@ -114,8 +116,18 @@ Status SpecReader::readTable(const plan::Batching &table) {
     const auto *bytes = reinterpret_cast<const std::byte *>(pad->value()->data());
     spec.inputs[pad->input()].pad.assign(bytes, bytes + pad->value()->size());
   }
+  readPacking(table);
   readCosts(table);
   return {};
+}
+
+void SpecReader::readPacking(const plan::Batching &table) {
+  for (uint32_t i = 0; i < count(table.generated()); ++i)
+    spec.inputs[table.generated()->Get(i)->input()].generated = table.generated()->Get(i)->kind();
+  for (uint32_t i = 0; i < count(table.request_input_axes()); ++i)
+    spec.inputs[i].requestAxis = table.request_input_axes()->Get(i);
+  for (uint32_t i = 0; i < count(table.request_output_axes()); ++i)
+    spec.outputs[i].requestAxis = table.request_output_axes()->Get(i);
 }
 
 Status SpecReader::readRowAxes(const flatbuffers::Vector<uint32_t> *axes, std::vector<BatchTensor> &tensors) {
@@ -188,6 +200,26 @@ Status SpecReader::readRange() {
   }
   if (spec.minRows > spec.maxRows)
     return invalid(concat("'", spec.dim, "' allows no row count of 1 or more"));
+  return readRequestRange();
+}
+
+/// What the inputs that the batcher makes allow. A single request of any length runs.
+Status SpecReader::readRequestRange() {
+  for (uint32_t i = 0; i < spec.inputs.size(); ++i) {
+    const std::optional<plan::GeneratedKind> &kind = spec.inputs[i].generated;
+    if (!kind || *kind == plan::GeneratedKind::INDEX)
+      continue;
+    const Program::Symbol *symbol = symbolOf(entry.spec.inputs(), i, 0);
+    if (!symbol)
+      return {Code::InvalidPlan, concat("the dim of input '", spec.inputs[i].name, "', which is generated, is not a symbol")};
+    bool hasZero = *kind == plan::GeneratedKind::ACCUMULATED_ZERO;
+    if (*kind != plan::GeneratedKind::LONGEST)
+      spec.maxRequests = std::min(spec.maxRequests, symbol->hi - hasZero);
+    if (symbol->lo > 1 + hasZero || (*kind == plan::GeneratedKind::LONGEST && symbol->hi < spec.maxRows))
+      return invalid(concat("the dim of input '", spec.inputs[i].name, "', which is generated, is in ", symbol->lo, "..", symbol->hi));
+  }
+  if (spec.maxRequests < 1 || (spec.isPacked() && spec.minRows > 1))
+    return invalid(concat("a batch of one request of one place of '", spec.dim, "' is not allowed"));
   return {};
 }
 
@@ -202,9 +234,9 @@ Status SpecReader::checkOutputs() const {
 bool SpecReader::findExact() const {
   for (const BatchTensor &input : spec.inputs) {
     for (uint32_t d = 0; d < input.rank; ++d)
-      if (d != input.rowAxis && input.paddedDim[d] == kNone && input.dims[d] < 0)
+      if (!input.varies(d) && input.paddedDim[d] == kNone && input.dims[d] < 0)
         return true;
-    if (!input.hasRows())
+    if (input.isShared())
       return true;
   }
   return false;
@@ -212,8 +244,12 @@ bool SpecReader::findExact() const {
 
 } // namespace
 
+bool BatchSpec::isPacked() const {
+  return std::any_of(inputs.begin(), inputs.end(), [](const BatchTensor &input) { return input.generated.has_value(); });
+}
+
 bool BatchSpec::matches(const BatchSpec &other) const {
-  return dim == other.dim && minRows == other.minRows && maxRows == other.maxRows && sizes == other.sizes &&
+  return dim == other.dim && minRows == other.minRows && maxRows == other.maxRows && maxRequests == other.maxRequests && sizes == other.sizes &&
          inputs == other.inputs && outputs == other.outputs && padded == other.padded && isExact == other.isExact;
 }
 

@@ -107,6 +107,8 @@ Status Batcher::addModel(const ModelSetup &setup, size_t numModels, BatcherConfi
       return invalid("answers of a model with state can not be kept");
     if (options.cache_bytes > 0)
       model->cache = std::make_unique<AnswerCache>(options.cache_bytes);
+    if (options.split_large && model->spec.isPacked())
+      return invalid("split_large: a packed request can not be run in parts");
     model->splitsLarge = options.split_large != 0;
     model->numPriorities = uint32_t(settings.classes.size());
     model->doubleBuffer = settings.doubleBuffer;
@@ -143,8 +145,8 @@ void Batcher::measureCosts(const Model &model, Instance &instance, ModelConfig &
       uint32_t rows = config.variants[i];
       job.rows = rows;
       job.inputDims = model.shapes.dimsOf(bucket);
-      for (const BatchTensor &input : model.spec.inputs)
-        job.inputDims[input.firstDim + input.rowAxis] = rows;
+      job.lengths = {rows};
+      job.placeRows(model.spec);
       std::optional<TimeNs> time = used < kMeasureTime ? instance.measure(job) : std::nullopt;
       if (time)
         used += 2 * *time;

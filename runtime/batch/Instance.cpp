@@ -1,6 +1,7 @@
 //===- Instance.cpp - A session of a model that runs batches ------------------------------------------------------===//
 
 #include "runtime/batch/Instance.h"
+#include "runtime/batch/Generated.h"
 #include "runtime/batch/RowBlocks.h"
 #include <algorithm>
 #include <cstring>
@@ -8,6 +9,17 @@
 namespace llmc::batch {
 
 using rt::Status;
+
+void Job::placeRows(const BatchSpec &spec) {
+  for (const BatchTensor &input : spec.inputs) {
+    if (input.hasRows())
+      inputDims[input.firstDim + input.rowAxis] = rows;
+    if (input.requestAxis != kNone)
+      inputDims[input.firstDim + input.requestAxis] = int64_t(lengths.size());
+    if (input.generated)
+      inputDims[input.firstDim] = generatedSize(*input.generated, lengths);
+  }
+}
 
 /// One request that has all rows, and whose inputs are as large as those that run.
 bool Instance::runsInPlace(const Job &job) const {
@@ -29,11 +41,20 @@ Status Instance::gatherInput(const Job &job, uint32_t index, rt::AlignedBlock &b
   size_t size = bytesOf(dims, tensor.elementSize);
   LLMC_TRY(block.reserve(std::max<size_t>(size, 1)));
   const Call &first = job.members[0]->owner();
-  if (!tensor.hasRows()) { // the same for all
+  if (tensor.generated) {
+    writeGenerated(*tensor.generated, tensor.type, job.lengths, block.data());
+    return {};
+  }
+  if (tensor.isShared()) {
     std::copy_n(first.inputs[index], size, block.data());
     return {};
   }
   int64_t row = 0;
+  if (!tensor.hasRows()) {
+    for (Call *member : job.members)
+      copyRows(block.data(), {dims, row++}, member->inputs[index], {member->dimsOf(tensor), 0}, tensor.requestAxis, 1, tensor.elementSize);
+    return {};
+  }
   for (Call *member : job.members) {
     const Call &owner = member->owner();
     std::span<const int64_t> own = owner.dimsOf(tensor);
@@ -52,11 +73,19 @@ Status Instance::gatherInput(const Job &job, uint32_t index, rt::AlignedBlock &b
   return {};
 }
 
+/// Of a request that runs in its own memory, the batcher's part.
+Status Instance::generateInputs(const Job &job, unsigned set) {
+  for (uint32_t i = 0; i < spec.inputs.size(); ++i)
+    if (spec.inputs[i].generated)
+      LLMC_TRY(gatherInput(job, i, gathered[set].blocks[i]));
+  return {};
+}
+
 Status Instance::setInputs(const Job &job, unsigned set, bool inPlace) {
   for (uint32_t i = 0; i < spec.inputs.size(); ++i) {
     const BatchTensor &tensor = spec.inputs[i];
     std::span<const int64_t> dims = inputDims(job, i);
-    const std::byte *data = inPlace ? job.members[0]->inputs[i] : gathered[set].blocks[i].data();
+    const std::byte *data = inPlace && !tensor.generated ? job.members[0]->inputs[i] : gathered[set].blocks[i].data();
     LLMC_TRY(session.setInput(i, tensor.type, dims, {data, bytesOf(dims, tensor.elementSize)}));
   }
   return {};
@@ -79,8 +108,17 @@ Status Instance::setOutputs(const Job &job, bool inPlace) {
   return {};
 }
 
+/// What is cut up by dims must have them.
+Status Instance::checkOutputDims(const Job &job, uint32_t index) const {
+  std::span<const int64_t> expected = outputDims(job, index), dims = session.outputDims(index);
+  if (!spec.isBatched() || std::equal(dims.begin(), dims.end(), expected.begin(), expected.end()))
+    return {};
+  return {rt::Code::InvalidPlan, rt::concat("output '", spec.outputs[index].name, "' has other dims than the plan says for ", job.rows, " rows")};
+}
+
 Status Instance::scatterOutput(const Job &job, uint32_t index) {
   const BatchTensor &tensor = spec.outputs[index];
+  LLMC_TRY(checkOutputDims(job, index));
   std::span<const std::byte> data = session.outputData(index);
   std::span<const int64_t> dims = session.outputDims(index);
   if (!tensor.knownBeforeRun) { // of the one request
@@ -88,13 +126,15 @@ Status Instance::scatterOutput(const Job &job, uint32_t index) {
     std::copy(dims.begin(), dims.end(), request.outputDims.begin() + tensor.firstDim);
     LLMC_TRY(request.placeOutput(index));
   }
-  int64_t row = 0;
+  int64_t row = 0, request = 0;
   for (Call *member : job.members) {
     Call &owner = member->owner();
     std::byte *to = owner.outputs[index].data;
     if (to == data.data()) // written in place
       return {};
-    if (!tensor.hasRows())
+    if (tensor.requestAxis != kNone)
+      copyRows(to, {owner.outputDimsOf(tensor), 0}, data.data(), {dims, request++}, tensor.requestAxis, 1, tensor.elementSize);
+    else if (!tensor.hasRows())
       std::copy_n(data.data(), std::min(data.size(), owner.outputs[index].size), to);
     else
       copyRows(to, {owner.outputDimsOf(tensor), member->firstRow}, data.data(), {dims, row}, tensor.rowAxis,
@@ -134,7 +174,9 @@ static BatchFault faultOf(const Status &status) {
 void Instance::run(const Job &job, unsigned set, bool isGathered, RunResult &result) {
   auto body = [&]() -> Status {
     bool inPlace = runsInPlace(job);
-    if (!inPlace && !isGathered)
+    if (inPlace)
+      LLMC_TRY(generateInputs(job, set));
+    else if (!isGathered)
       LLMC_TRY(gather(job, set));
     LLMC_TRY(setInputs(job, set, inPlace));
     LLMC_TRY(setOutputs(job, inPlace));
@@ -158,6 +200,8 @@ std::optional<TimeNs> Instance::measure(const Job &job) {
     if (!gathered[0].blocks[i].reserve(std::max<size_t>(size, 1)).ok())
       return std::nullopt;
     std::fill_n(gathered[0].blocks[i].data(), size, std::byte(0));
+    if (spec.inputs[i].generated)
+      writeGenerated(*spec.inputs[i].generated, spec.inputs[i].type, job.lengths, gathered[0].blocks[i].data());
   }
   auto runOnce = [&] { return setInputs(job, 0, false).ok() && session.run().ok(); };
   if (!runOnce()) // makes memory and caches ready

@@ -17,7 +17,11 @@ struct Job {
   BatchId batch = kNone;
   int64_t rows = 0; // that run
   std::vector<Call *> members;
+  std::vector<int64_t> lengths;               // rows of each member
   std::vector<int64_t> inputDims, outputDims; // of all, as they run
+
+  /// Sets the dims of all inputs that depend on which requests run together, from `rows` and `lengths`.
+  void placeRows(const BatchSpec &spec);
 };
 
 /// How a run ended.
@@ -56,11 +60,13 @@ public:
 
 private:
   rt::Status gatherInput(const Job &job, uint32_t index, rt::AlignedBlock &block) const;
+  rt::Status generateInputs(const Job &job, unsigned set);
   rt::Status setInputs(const Job &job, unsigned set, bool inPlace);
   rt::Status setOutputs(const Job &job, bool inPlace);
   rt::Status scatter(const Job &job);
   void collectRowFaults(const Job &job, RunResult &result) const;
   rt::Status scatterOutput(const Job &job, uint32_t index);
+  rt::Status checkOutputDims(const Job &job, uint32_t index) const;
   bool isWhole(const Job &job, uint32_t output) const;
   std::span<const int64_t> inputDims(const Job &job, uint32_t index) const {
     return std::span(job.inputDims).subspan(spec.inputs[index].firstDim, spec.inputs[index].rank);

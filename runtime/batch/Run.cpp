@@ -155,12 +155,16 @@ void Batcher::describeJob(Job &job, BatchId id, uint32_t rows) {
   }
   job.inputDims = model.shapes[batch.bucket].inputDims;
   job.outputDims = model.shapes[batch.bucket].outputDims;
-  for (const BatchTensor &input : model.spec.inputs)
-    if (input.hasRows())
-      job.inputDims[input.firstDim + input.rowAxis] = rows;
-  for (const BatchTensor &output : model.spec.outputs)
+  job.lengths.clear();
+  for (const Call *member : job.members)
+    job.lengths.push_back(member->rows);
+  job.placeRows(model.spec);
+  for (const BatchTensor &output : model.spec.outputs) {
     if (output.hasRows())
       job.outputDims[output.firstDim + output.rowAxis] = rows;
+    if (output.requestAxis != kNone)
+      job.outputDims[output.firstDim + output.requestAxis] = int64_t(job.members.size());
+  }
 }
 
 void Batcher::pin(const Job &job) {

@@ -20,7 +20,7 @@ std::vector<int64_t> ShapePool::dimsOf(uint32_t bucket) const {
     edges[i] = spec.padded[i].edges[bucket % spec.padded[i].edges.size()];
   for (const BatchTensor &input : spec.inputs)
     for (uint32_t d = 0; d < input.rank; ++d)
-      dims.push_back(d == input.rowAxis ? 0 : input.paddedDim[d] != kNone ? edges[input.paddedDim[d]] : input.dims[d]);
+      dims.push_back(input.varies(d) ? 0 : input.paddedDim[d] != kNone ? edges[input.paddedDim[d]] : input.dims[d]);
   return dims;
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/batch/Batcher.h"
 #include "runtime/base/CheckedMath.h"
+#include "runtime/batch/Generated.h"
 #include "runtime/batch/RowBlocks.h"
 #include "runtime/plan/verify/Verify.h"
 #include <algorithm>
@@ -18,19 +19,24 @@ static Status invalid(std::string message) { return Status(Code::InvalidArgument
 
 static constexpr size_t kInputAlignment = 64;
 
-/// The tensor that an element of a list is for: by its name, or by its place.
+/// The tensor that an element of a list is for: by its name, or by its place among those that are not generated.
 static Result<uint32_t> findTensor(const std::vector<BatchTensor> &tensors, const char *name, int32_t place,
                                    const char *what) {
-  if (!name)
-    return size_t(place) < tensors.size()
-               ? Result<uint32_t>(uint32_t(place))
-               : invalid(concat("there is no ", what, " ", place, " among ", tensors.size()));
   std::string names;
+  int32_t next = 0;
   for (uint32_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i].name == name)
+    if (tensors[i].generated) {
+      if (name && tensors[i].name == name)
+        return invalid(concat("input '", name, "' is made by the batcher, requests do not bring it"));
+      continue;
+    }
+    if (name ? tensors[i].name == name : next == place)
       return i;
+    ++next;
     names += concat(names.empty() ? "'" : ", '", tensors[i].name, "'");
   }
+  if (!name)
+    return invalid(concat("there is no ", what, " ", place, " among ", next));
   return invalid(concat("there is no ", what, " '", name, "'; there is ", names));
 }
 
@@ -87,7 +93,9 @@ Status Batcher::takeInputs(Call &request, const llmc_submission &what) {
     request.bytes += int64_t(input.size);
   }
   for (uint32_t i = 0; i < spec.inputs.size(); ++i)
-    if (request.inputSizes[i] == SIZE_MAX)
+    if (spec.inputs[i].generated)
+      request.inputSizes[i] = 0;
+    else if (request.inputSizes[i] == SIZE_MAX)
       return invalid(concat("input '", spec.inputs[i].name, "' is missing"));
   if (what.lend) {
     request.lends = true;
@@ -135,7 +143,13 @@ Status Batcher::findShape(Call &request) {
   request.rows = -1;
   const BatchTensor *first = nullptr;
   for (const BatchTensor &input : spec.inputs) {
-    if (!input.hasRows())
+    if (input.requestAxis != kNone) {
+      int64_t &places = request.shapeDims[input.firstDim + input.requestAxis];
+      if (places != 1)
+        return {Code::Shape, concat("input '", input.name, "' has ", places, " in dim ", input.requestAxis, ", expected 1: one place for each request")};
+      places = 0;
+    }
+    if (!input.hasRows() || input.generated)
       continue;
     int64_t rows = request.inputDims[input.firstDim + input.rowAxis];
     if (first && rows != request.rows)
@@ -147,6 +161,11 @@ Status Batcher::findShape(Call &request) {
   }
   if (request.rows < 1)
     return {Code::Shape, concat("the request has ", request.rows, " rows")};
+  for (const BatchTensor &input : spec.inputs)
+    if (input.generated) { // as if it ran alone
+      request.inputDims[input.firstDim] = generatedSize(*input.generated, {&request.rows, 1});
+      request.shapeDims[input.firstDim] = 0;
+    }
   for (uint32_t padded = 0; padded < spec.padded.size(); ++padded) {
     const std::vector<int64_t> &edges = spec.padded[padded].edges;
     int64_t value = -1;
@@ -167,7 +186,7 @@ Status Batcher::findShape(Call &request) {
       }
   }
   for (uint32_t i = 0; i < spec.inputs.size(); ++i)
-    if (!spec.inputs[i].hasRows())
+    if (spec.inputs[i].isShared())
       request.shared.insert(request.shared.end(), request.inputs[i], request.inputs[i] + request.inputSizes[i]);
   return {};
 }
@@ -175,19 +194,19 @@ Status Batcher::findShape(Call &request) {
 /// Dims of the outputs for a shape that is not in the pool; checks what of the inputs' dims only the plan can tell.
 Status Batcher::describeShape(const Call &request, const Model &model, Shape &shape) const {
   const BatchSpec &spec = model.spec;
-  std::vector<int64_t> dims = request.shapeDims;
-  int64_t rows = std::clamp(request.rows, spec.minRows, std::min<int64_t>(spec.maxRows, model.cap));
-  for (const BatchTensor &input : spec.inputs)
-    if (input.hasRows())
-      dims[input.firstDim + input.rowAxis] = rows;
+  Job job;
+  job.rows = std::clamp(request.rows, spec.minRows, std::min<int64_t>(spec.maxRows, model.cap));
+  job.lengths = {job.rows};
+  job.inputDims = request.shapeDims;
+  job.placeRows(spec);
   const std::unique_ptr<rt::LoadedEntry> &entry = model.source.plan->entries()[model.source.entry];
-  LLMC_TRY_ASSIGN(std::shared_ptr<const rt::Binding> binding, entry->bind(dims));
+  LLMC_TRY_ASSIGN(std::shared_ptr<const rt::Binding> binding, entry->bind(job.inputDims));
   shape.inputDims = request.shapeDims;
   shape.shared = request.shared;
   shape.outputDims.clear();
   for (uint32_t i = 0; i < spec.outputs.size(); ++i)
     for (uint32_t d = 0; d < spec.outputs[i].rank; ++d)
-      shape.outputDims.push_back(d == spec.outputs[i].rowAxis
+      shape.outputDims.push_back(spec.outputs[i].varies(d)
                                      ? 0
                                      : binding->shape.values[entry->spec.outputs()->Get(i)->dims()->Get(d)]);
   return {};
@@ -243,6 +262,8 @@ Status Batcher::fill(Call &request, const llmc_submission &what) {
   for (const BatchTensor &output : model.spec.outputs) {
     if (output.hasRows())
       request.outputDims[output.firstDim + output.rowAxis] = request.rows;
+    if (output.requestAxis != kNone)
+      request.outputDims[output.firstDim + output.requestAxis] = 1;
     for (uint32_t d = 0; d < output.rank; ++d)
       if (output.paddedDim[d] != kNone)
         request.outputDims[output.firstDim + d] = paddedSize(request, output.paddedDim[d]);
@@ -316,6 +337,7 @@ void Batcher::arrive(Call &request, Arrival arrival) {
   auto tell = [&](Call &r) {
     arrival.id = r.index;
     arrival.rows = uint32_t(r.rows);
+    arrival.elements = 1; // of which a packed batch may have no more than its model takes requests
     arrival.bytes = request.bytes * r.rows / request.rows;
     r.handle = core->arrive(lastTime, arrival);
     return r.handle.index != kNone;

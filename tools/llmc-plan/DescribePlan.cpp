@@ -380,7 +380,15 @@ Json describeBatching(const plan::EntryPoint &entry, const plan::Batching &batch
   }
   for (uint32_t i = 0; i < count(batching.pads()); ++i)
     pads[entry.inputs()->Get(batching.pads()->Get(i)->input())->name()->str()] = hex(*batching.pads()->Get(i)->value());
+  Json generated = Json::object();
+  for (uint32_t i = 0; i < count(batching.generated()); ++i) {
+    const plan::Generated *input = batching.generated()->Get(i);
+    generated[entry.inputs()->Get(input->input())->name()->str()] = plan::EnumNameGeneratedKind(input->kind());
+  }
   return {{"dim", batching.dim()->str()},
+          {"generated", generated},
+          {"request_inputs", axesOf(entry.inputs(), batching.request_input_axes())},
+          {"request_outputs", axesOf(entry.outputs(), batching.request_output_axes())},
           {"inputs", axesOf(entry.inputs(), batching.input_axes())},
           {"outputs", axesOf(entry.outputs(), batching.output_axes())},
           {"sizes", numbers(batching.sizes())},

@@ -82,6 +82,8 @@ private:
 
   void printBatching(const Json &batching) {
     out << "  batches of " << join(batching["sizes"]) << " rows of " << plain(batching["dim"]) << ": " << plain(batching["proof"]) << '\n';
+    for (const auto &[input, kind] : batching["generated"].items())
+      out << "    '" << input << "' is generated: " << plain(kind) << '\n';
     for (const Json &bucket : batching["buckets"])
       out << "    buckets of " << plain(bucket["dim"]) << " to " << join(bucket["edges"]) << ": " << plain(bucket["proof"]) << '\n';
     for (const auto &[input, value] : batching["pads"].items())

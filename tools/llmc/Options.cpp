@@ -26,7 +26,7 @@ Exit codes: 0 good; 1 the model, the disk or the memory is at fault; 2 the comma
 /// Batch options as they are given.
 struct BatchTexts {
   std::string sizes;
-  std::vector<std::string> buckets, pads;
+  std::vector<std::string> buckets, pads, generates;
 
   std::string parse(BatchOptions &options) const {
     std::string problem = sizes.empty() ? "" : parseBatchSizes(sizes, options);
@@ -34,6 +34,8 @@ struct BatchTexts {
       problem += problem.empty() ? parseBucketOption(text, options) : "";
     for (const std::string &text : pads)
       problem += problem.empty() ? parsePadOption(text, options) : "";
+    for (const std::string &text : generates)
+      problem += problem.empty() ? parseGenerateOption(text, options) : "";
     return problem.empty() ? checkBatchOptions(options) : problem;
   }
 };
@@ -105,6 +107,9 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
       ->allow_extra_args(false);
   app.add_option("--pad", batch.pads, "INPUT=VALUE: what an input is padded with (repeatable; default 0)")->allow_extra_args(false);
   app.add_option("--mask", options.batch.masks, "INPUT: marks what is valid, with 0 where there is padding (repeatable)")->allow_extra_args(false);
+  app.add_option("--generate", batch.generates,
+                 "INPUT=KIND: requests of any length are packed along the batch dim, and the runtime makes this input, which says where each lies: "
+                 "count, accumulated, accumulated-zero, index, longest (repeatable)")->allow_extra_args(false);
   app.add_option("--stop-after", stopAfter, "Print the IR after a phase: import, graph, dispatch, kernel, plan")
       ->check(CLI::IsMember({"import", "graph", "dispatch", "kernel", "plan"}));
   app.add_option("--print-ir-after", options.printAfter, "Print the IR after a pass, by its flag in llmc-opt");

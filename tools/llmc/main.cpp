@@ -50,7 +50,10 @@ std::string listed(const std::vector<uint64_t> &numbers) {
 }
 
 void printBatching(const plan::BatchingT &batching) {
-  llvm::outs() << "batches of " << listed(batching.sizes) << " rows of " << batching.dim << "; " << batching.row_proof << "\n";
+  if (batching.generated.empty())
+    llvm::outs() << "batches of " << listed(batching.sizes) << " rows of " << batching.dim << "; " << batching.row_proof << "\n";
+  else
+    llvm::outs() << "batches of requests packed along " << batching.dim << ", up to " << batching.sizes.back() << " places; " << batching.row_proof << "\n";
   for (auto &bucket : batching.buckets)
     llvm::outs() << "buckets " << bucket->name << "=" << listed(bucket->edges) << "; " << bucket->proof << "\n";
 }

@@ -79,6 +79,64 @@ static Status verifyPads(const plan::EntryPoint &entry, const plan::Batching &ba
   return {};
 }
 
+static bool isGenerated(const plan::Batching &batching, uint32_t input) {
+  for (uint32_t i = 0; i < count(batching.generated()); ++i)
+    if (batching.generated()->Get(i)->input() == input)
+      return true;
+  return false;
+}
+
+/// Per tensor an axis that is not rows, or NONE.
+static Status verifyRequestAxes(const TensorSpecs *specs, const Axes *axes, const Axes *rows, const char *what) {
+  if (count(axes) != count(specs))
+    return fail("batching-axes", "there are axes of requests for ", count(axes), " of ", count(specs), " ", what);
+  for (uint32_t i = 0; i < count(axes); ++i)
+    if (axes->Get(i) != kNone && (axes->Get(i) >= count(specs->Get(i)->dims()) || rows->Get(i) != kNone))
+      return fail("batching-axes", "axis ", axes->Get(i), " of '", text(specs->Get(i)->name()), "' has no place for each request");
+  return {};
+}
+
+/// The axis of a generated input is rows if it is an index, else its own.
+static Status verifyGenerated(const plan::EntryPoint &entry, const plan::Batching &batching, const plan::Generated &generated) {
+  const plan::TensorSpec *spec = generated.input() < count(entry.inputs()) ? entry.inputs()->Get(generated.input()) : nullptr;
+  if (!spec)
+    return fail("batching-generated", "there is no input ", generated.input(), " to generate");
+  if (generated.kind() > plan::GeneratedKind::MAX)
+    return fail("batching-generated", "input '", text(spec->name()), "' is of kind ", unsigned(generated.kind()));
+  if (count(spec->dims()) != 1 ||
+      (spec->dtype() != plan::DType::I32 && spec->dtype() != plan::DType::I64 && spec->dtype() != plan::DType::F32))
+    return fail("batching-generated", "input '", text(spec->name()), "' is not one axis of I32, I64 or F32");
+  if ((batching.input_axes()->Get(generated.input()) != kNone) != (generated.kind() == plan::GeneratedKind::INDEX) ||
+      batching.request_input_axes()->Get(generated.input()) != kNone)
+    return fail("batching-generated", "input '", text(spec->name()), "' has other axes than its kind");
+  return {};
+}
+
+static Status verifyPacking(const plan::EntryPoint &entry, const plan::Batching &batching) {
+  if (count(batching.generated()) == 0)
+    return count(batching.request_input_axes()) + count(batching.request_output_axes()) == 0
+               ? Status()
+               : fail("batching-generated", "there are axes of requests, but nothing is generated");
+  if (count(batching.buckets()) > 0)
+    return fail("batching-generated", "packed requests have buckets");
+  LLMC_TRY(verifyRequestAxes(entry.inputs(), batching.request_input_axes(), batching.input_axes(), "inputs"));
+  LLMC_TRY(verifyRequestAxes(entry.outputs(), batching.request_output_axes(), batching.output_axes(), "outputs"));
+  int64_t last = -1;
+  for (uint32_t i = 0; i < count(batching.generated()); ++i) {
+    LLMC_TRY(verifyGenerated(entry, batching, *batching.generated()->Get(i)));
+    if (int64_t(batching.generated()->Get(i)->input()) <= last)
+      return fail("batching-generated", "input ", batching.generated()->Get(i)->input(), " comes after ", last);
+    last = batching.generated()->Get(i)->input();
+  }
+  for (uint32_t i = 0; i < count(entry.outputs()); ++i)
+    if (batching.output_axes()->Get(i) == kNone && batching.request_output_axes()->Get(i) == kNone)
+      return fail("batching-generated", "output '", text(entry.outputs()->Get(i)->name()), "' has neither rows nor a place for each request");
+  for (uint32_t i = 0; i < count(entry.inputs()); ++i)
+    if (batching.input_axes()->Get(i) != kNone && !isGenerated(batching, i))
+      return {};
+  return fail("batching-generated", "nothing that requests bring has rows");
+}
+
 static Status verifyCosts(const plan::Batching &batching) {
   LLMC_TRY(verifyAligned(batching.costs(), "costs"));
   std::optional<int64_t> expected = count(batching.sizes());
@@ -102,6 +160,7 @@ Status verifyBatching(const plan::EntryPoint &entry) {
     return {};
   LLMC_TRY(verifyDim(entry, text(batching->dim()), batching->input_axes(), batching->output_axes()));
   LLMC_TRY(verifyRising("batching-sizes", batching->sizes(), "the sizes of batches"));
+  LLMC_TRY(verifyPacking(entry, *batching));
   LLMC_TRY(verifyBuckets(entry, *batching));
   LLMC_TRY(verifyPads(entry, *batching));
   return verifyCosts(*batching);
