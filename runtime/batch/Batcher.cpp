@@ -36,8 +36,11 @@ Result<Batcher *> Batcher::create(std::span<const ModelSetup> setups, const llmc
                                   std::unique_ptr<Clock> clock) {
   if (setups.empty())
     return invalid("a batcher needs a model");
-  if (options.max_requests < 0 || options.parallel_runs < 0 || options.max_queued_bytes < 0)
-    return invalid("max_requests, parallel_runs or max_queued_bytes is negative");
+  for (auto [name, value] : {std::pair("max_requests", int64_t(options.max_requests)),
+                             std::pair("parallel_runs", int64_t(options.parallel_runs)),
+                             std::pair("max_queued_bytes", options.max_queued_bytes)})
+    if (value < 0)
+      return invalid(concat(name, " is ", value));
   if (options.spin_us < 0 || options.spin_us > 1000000)
     return invalid(concat("spin_us is ", options.spin_us, ", which is not within 0 and one second"));
   std::unique_ptr<Batcher, void (*)(Batcher *)> batcher(new Batcher(options, std::move(clock)),

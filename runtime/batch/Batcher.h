@@ -124,7 +124,7 @@ private:
   rt::Status makeParts(Call &request);
   rt::Status admit(Call &request, const llmc_submission &what, Effects &effects);
   void arrive(Call &request, Arrival arrival);
-  rt::Status whyRefused(const Call &request, Reason reason) const;
+  rt::Status whyRefused(const Call &request, Reason reason, int32_t version) const;
   rt::Status tooManyRequests() const;
 
   // Requests of the pool; under the lock.

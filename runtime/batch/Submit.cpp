@@ -217,8 +217,10 @@ Status Batcher::checkWhat(const llmc_submission &what, const Model &model) const
     return {kRejected, "the batcher is closed"};
   if (what.priority < 0 || uint32_t(what.priority) > model.numPriorities)
     return invalid(concat("priority ", what.priority, " is not within 1 and ", model.numPriorities));
-  if (what.deadline_us < 0 || what.queue_timeout_us < 0)
-    return invalid("the deadline or the queue timeout is negative");
+  if (what.deadline_us < 0)
+    return invalid(concat("deadline_us is ", what.deadline_us, ", which is in the past"));
+  if (what.queue_timeout_us < 0)
+    return invalid(concat("queue_timeout_us is ", what.queue_timeout_us, ", which is in the past"));
   if (what.version < 0)
     return invalid(concat("version is ", what.version));
   return {};
@@ -290,17 +292,20 @@ int64_t Batcher::paddedSize(const Call &request, uint32_t padded) {
   return 0;
 }
 
-Status Batcher::whyRefused(const Call &request, Reason reason) const {
+Status Batcher::whyRefused(const Call &request, Reason reason, int32_t version) const {
   const Model &model = *models[request.model];
   switch (reason) {
   case Reason::NotFound:
-    return invalid(concat("model '", model.name, "' has no such version in use"));
+    return invalid(concat("model '", model.name, "' has no version ", version,
+                          " in use; new requests start with version ", model.version));
   case Reason::TooLarge:
     return invalid(concat("the request does not fit a batch of model '", model.name, "'"));
   case Reason::BadInput:
     return invalid("the request has bad rows, bytes, priority or queue timeout");
   case Reason::Deadline:
     return {kDeadline, "the deadline has passed"};
+  case Reason::DeadlineInfeasible:
+    return {kRejected, concat("the requests of model '", model.name, "' that wait leave no time before the deadline")};
   default:
     return {kRejected, concat("model '", model.name, "' does not take the request now: ", name(reason))};
   }
@@ -423,7 +428,7 @@ Status Batcher::admit(Call &request, const llmc_submission &what, Effects &effec
   if (--untold == 0)
     idleWord.raise();
   request.isShared = false;
-  return whyRefused(request, request.reason);
+  return whyRefused(request, request.reason, what.version);
 }
 
 } // namespace llmc::batch

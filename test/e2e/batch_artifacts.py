@@ -67,6 +67,11 @@ REFUSED = {
     "pad and mask": ("g (float[N,S] x) => (float[N,S] y) { y = Relu (x) }", ["--buckets", "S=4", "--pad", "x=0", "--mask", "x"], "has a --pad and is a --mask"),
     "falling sizes": ("g (float[N,4] x) => (float[N,4] y) { y = Relu (x) }", ["--batch-sizes", "4,2"], "not a list of rising numbers"),
     "falling edges": ("g (float[N,S] x) => (float[N,S] y) { y = Relu (x) }", ["--buckets", "S=4,2"], "with rising edges"),
+    "a size of 0": ("g (float[N,4] x) => (float[N,4] y) { y = Relu (x) }", ["--batch-sizes", "0,2"], "not a list of rising numbers"),
+    "unknown bucket": ("g (float[N,S] x) => (float[N,S] y) { y = Relu (x) }", ["--buckets", "T=4"], "the model has no symbolic dim 'T'"),
+    "a pad twice": ("g (float[N,S] x) => (float[N,S] y) { y = Relu (x) }", ["--buckets", "S=4", "--pad", "x=0", "--pad", "x=1"],
+                    "--pad names input 'x' twice"),
+    "unknown mask": ("g (float[N,S] x) => (float[N,S] y) { y = Relu (x) }", ["--buckets", "S=4", "--mask", "z"], "--mask 'z': the model has no such input"),
     "an answer of another length": ("g (float[N,S] x) => (float[N,T] y) { y = Concat <axis = 1> (x, x) }", ["--buckets", "S=4"],
                                     "padding dim S is not safe"),
 }

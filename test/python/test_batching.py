@@ -2,6 +2,7 @@
 import asyncio
 import concurrent.futures
 import gc
+import math
 import sys
 import threading
 import time
@@ -170,30 +171,79 @@ class Futures(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
+    """One sentence each, and the next request is answered."""
+
     def test_inputs(self):
-        with batcher("two") as b:
-            good = b.submit(request(1)[0])
+        a, b2 = np.float32([1]), np.float32([1, 2])
+        with batcher("two", max_rows=4) as b:
             for kind, message, inputs in (
-                    (llmc.InvalidArgumentError, "no input 'z'", {"z": np.float32([1])}),
-                    (llmc.ShapeError, "input 'b' has type F64", (np.float32([1]), np.float64([1]))),
-                    (llmc.ShapeError, "disagree on 'N': 1 and 2", (np.float32([1]), np.float32([1, 2]))),
-                    (llmc.InvalidArgumentError, "input 'a' is a str", ("text", np.float32([1])))):
-                with self.assertRaisesRegex(kind, message):
-                    b.submit(*(inputs if isinstance(inputs, tuple) else (inputs,)))
-            with self.assertRaisesRegex(llmc.InvalidArgumentError, "priority 2 is not within 1 and 1"):
-                b.submit(request(1)[0], priority=2)
-            with self.assertRaisesRegex(llmc.InvalidArgumentError, "'deadline' is -1"):
-                b.submit(request(1)[0], deadline=-1)
-            self.assertEqual(good.result(60)["sum"].tolist(), request(1)[1])
-        self.assertEqual(b.stats().admitted, 1)
+                (llmc.InvalidArgumentError, "there is no input 'z'; there is 'a', 'b'", {"z": a}),
+                (llmc.InvalidArgumentError, "input 'b' is missing", {"a": a}),
+                (llmc.InvalidArgumentError, "1 inputs are given; the model takes 'a', 'b'", (a,)),
+                (llmc.ShapeError, "input 'b' has type F64, expected F32", (a, np.float64([1]))),
+                (llmc.ShapeError, "input 'b' has rank 2, expected 1", (a, a[None])),
+                (llmc.ShapeError, "inputs 'a' and 'b' disagree on 'N': 1 and 2", (a, b2)),
+                (llmc.ShapeError, "the request has 0 rows", (a[:0], a[:0])),
+                (llmc.InvalidArgumentError, "the request has 5 rows, more than the 4 of a batch", request(1, 5)[0]),
+                (llmc.InvalidArgumentError, "input 'a' is a str, which neither DLPack nor the buffer protocol can read; expected an array", ("text", a))):
+                self.refused(kind, message, b.submit, *(inputs if isinstance(inputs, tuple) else (inputs,)))
+                self.assertEqual(b.submit(request(1)[0]).result(60)["sum"].tolist(), request(1)[1])
+        self.assertEqual(b.stats().admitted, 9)
+
+    def test_the_rest_of_a_request(self):
+        with batcher("two", classes=[llmc.BatchClass(), llmc.BatchClass()]) as b:
+            for message, options in (
+                ("priority 3 is not within 1 and 2", {"priority": 3}),
+                ("priority -1 is not within 1 and 2", {"priority": -1}),
+                ("option 'priority' is 'high', which does not fit it", {"priority": "high"}),
+                ("option 'deadline' is -1 seconds, expected 0 or more", {"deadline": -1}),
+                ("option 'deadline' is nan seconds, expected 0 or more", {"deadline": math.nan}),
+                ("option 'queue_timeout' is -0.5 seconds, expected 0 or more", {"queue_timeout": -0.5}),
+                ("option 'queue_timeout' is inf seconds, expected 0 or more", {"queue_timeout": math.inf}),
+                ("option 'stream' is -1, which does not fit it", {"stream": -1})):
+                self.refused(llmc.InvalidArgumentError, message, b.submit, request(1)[0], **options)
+                self.assertEqual(b.submit(request(1)[0], priority=2).result(60)["sum"].tolist(), request(1)[1])
+            self.refused(llmc.InvalidArgumentError, "option 'timeout' is nan seconds, expected 0 or more", b.drain, math.nan)
+            self.assertEqual(b.submit(request(1)[0]).result(60)["sum"].tolist(), request(1)[1])
 
     def test_options(self):
-        for message, options in (("no input has a dim 'M'", {"batch_dim": "M"}), ("--batch-dim", {"batch_dim": None}),
-                                 ("'pad' is 'sideways', expected one of min_cost, up, down", {"pad": "sideways"}),
-                                 ("'delay' is -1", {"delay": -1}), ("'max_rows' is 'many'", {"max_rows": "many"}),
-                                 ("preferred", {"preferred": [8], "max_rows": 4}), ("ascend", {"sizes": [4, 2]})):
-            with self.assertRaisesRegex(llmc.InvalidArgumentError, message):
-                batcher("two", **options)
+        two = [llmc.BatchClass(queue_timeout=0.001), llmc.BatchClass()]
+        for message, options in (
+            ("model 'main': no input has a dim 'M'; there is 'N'", {"batch_dim": "M"}),
+            ("model 'main': the plan does not say which dim is batched: compile it with --batch-dim, or name one of 'N'", {"batch_dim": None}),
+            ("option 'pad' is 'sideways', expected one of min_cost, up, down", {"pad": "sideways"}),
+            ("option 'mix' is 'all', expected one of fill, merge, isolate", {"mix": "all"}),
+            ("option 'order' is 'any', expected one of none, stream, model", {"order": "any"}),
+            ("option 'delay' is -1 seconds, expected 0 or more", {"delay": -1}),
+            ("option 'delay' is nan seconds, expected 0 or more", {"delay": math.nan}),
+            ("option 'aging' is -1 seconds, expected 0 or more", {"aging": -1}),
+            ("option 'slo_p99' is inf seconds, expected 0 or more", {"slo_p99": math.inf}),
+            ("option 'queue_timeout' is nan seconds, expected 0 or more", {"classes": [llmc.BatchClass(queue_timeout=math.nan)]}),
+            ("model 'main': the delay of 50000000 ns is over the deadline of the SLO, 20000000 ns", {"delay": 0.05, "slo_p99": 0.02}),
+            ("model 'main': the delay of 2000000 ns is over a queue timeout of 1000000 ns", {"delay": 0.002, "classes": two}),
+            ("model 'main': default priority 3 is not within 1 and 2", {"default_priority": 3, "classes": two}),
+            ("model 'main': 17 priority classes, which is not within 1 and 16", {"classes": two[1:] * 17}),
+            ("option 'max_rows' is 'many', which does not fit it", {"max_rows": "many"}),
+            (f"option 'max_rows' is {1 << 40}, which does not fit it", {"max_rows": 1 << 40}),
+            ("model 'main': max_rows is -1", {"max_rows": -1}),
+            ("model 'main': preferred size 8 is over the cap of 4 rows", {"preferred": [8], "max_rows": 4}),
+            ("model 'main': the variants are not positive row counts in ascending order", {"sizes": [4, 2]}),
+            ("model 'main': answers of a model with state can not be kept", {"cache_bytes": 1, "stateful": True}),
+            ("max_requests is -1", {"max_requests": -1})):
+            self.refused(llmc.InvalidArgumentError, message, batcher, "two", **options)
+        sized = llmc.load(artifact("two", batch_dim="N", batch_sizes="1,2,4", dim="N=1..4"), threads=1)
+        self.refused(llmc.InvalidArgumentError, "model 'main': max_rows is 8, but 'N' is in 1..4", llmc.Batcher, sized, max_rows=8)
+
+    def test_too_many_requests(self):
+        with batcher("rows", max_rows=32, max_requests=1) as b:
+            first = b.submit(rows(1, 32))
+            self.refused(llmc.RejectedError, "there are 1 requests that have not been released, max_requests allows no more", b.submit, rows(2))
+            self.assertEqual(first.result(60)["y"].shape, (32, 512))
+
+    def refused(self, kind, message, call, *arguments, **options):
+        with self.assertRaises(kind) as caught:
+            call(*arguments, **options)
+        self.assertEqual(str(caught.exception), message)
 
     def test_one_bad_row_fails_alone(self):
         with batcher("lookup", delay=0.05) as b:

@@ -4,6 +4,7 @@
 
 #include "llmc/llmc.hpp"
 #include "test/runtime/PlanBuilder.h"
+#include <gtest/gtest.h>
 
 namespace llmc::test {
 
@@ -17,6 +18,29 @@ struct HeldPlan {
   }
   PageAligned file;
   Plan plan;
+};
+
+/// Rows of a request to addReluPlan that nobody else has.
+struct AddRequest {
+  AddRequest(int id, int rows) : rows(rows), a(size_t(rows) * 4), b(size_t(rows) * 4) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      a[i] = float(id) * 16 + float(i);
+      b[i] = i % 3 == 0 ? -1e6f : 0.5f;
+    }
+  }
+  std::vector<Input> inputs() const {
+    return {input("a", {rows, 4}, std::span<const float>(a)), input("b", {rows, 4}, std::span<const float>(b))};
+  }
+  void check(const Future &future) const {
+    TensorView y = future.get().output(0);
+    ASSERT_EQ(y.dims[0], rows);
+    std::span<const float> values = y.as<float>();
+    ASSERT_EQ(values.size(), a.size());
+    for (size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(values[i], std::max(0.0f, a[i] + b[i])) << "element " << i;
+  }
+  int rows;
+  std::vector<float> a, b;
 };
 
 /// y[N, 4] = table[id[N]], table[r, c] = 4 r + c with 8 rows: other ids fail the run at "embedding/Gather". N in 1..16.

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdio>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -19,29 +18,6 @@ BatchOptions batchedIn(const char *dim) {
   options.batchDim = dim;
   return options;
 }
-
-/// Rows of a request to addReluPlan that nobody else has.
-struct AddRequest {
-  AddRequest(int id, int rows) : rows(rows), a(size_t(rows) * 4), b(size_t(rows) * 4) {
-    for (size_t i = 0; i < a.size(); ++i) {
-      a[i] = float(id) * 16 + float(i);
-      b[i] = i % 3 == 0 ? -1e6f : 0.5f;
-    }
-  }
-  std::vector<Input> inputs() const {
-    return {input("a", {rows, 4}, std::span<const float>(a)), input("b", {rows, 4}, std::span<const float>(b))};
-  }
-  void check(const Future &future) const {
-    TensorView y = future.get().output(0);
-    ASSERT_EQ(y.dims[0], rows);
-    std::span<const float> values = y.as<float>();
-    ASSERT_EQ(values.size(), a.size());
-    for (size_t i = 0; i < a.size(); ++i)
-      ASSERT_EQ(values[i], std::max(0.0f, a[i] + b[i])) << "element " << i;
-  }
-  int rows;
-  std::vector<float> a, b;
-};
 
 TEST(Batcher, answers_one_request) {
   HeldPlan held(addReluPlan());
@@ -108,7 +84,8 @@ TEST(Batcher, memory_of_the_caller) {
   Batcher batcher(held.plan, batchedIn("batch"));
   std::vector<float> a(8, 1), b(8, 2), y(8);
   int64_t dims[] = {2, 4};
-  llmc_batch_input inputs[] = {{"b", LLMC_TYPE_F32, 2, dims, b.data(), 32}, {"a", LLMC_TYPE_F32, 2, dims, a.data(), 32}};
+  llmc_batch_input inputs[] = {{"b", LLMC_TYPE_F32, 2, dims, b.data(), 32},
+                               {"a", LLMC_TYPE_F32, 2, dims, a.data(), 32}};
   llmc_batch_output output = {nullptr, y.data(), 32};
   llmc_submission what = {};
   what.struct_size = sizeof what;
@@ -280,7 +257,8 @@ TEST(Batcher, callbacks) {
   Batcher batcher(held.plan, batchedIn("batch"));
   std::vector<float> a(4, 1);
   int64_t dims[] = {1, 4};
-  llmc_batch_input inputs[] = {{nullptr, LLMC_TYPE_F32, 2, dims, a.data(), 16}, {nullptr, LLMC_TYPE_F32, 2, dims, a.data(), 16}};
+  llmc_batch_input inputs[] = {{nullptr, LLMC_TYPE_F32, 2, dims, a.data(), 16},
+                               {nullptr, LLMC_TYPE_F32, 2, dims, a.data(), 16}};
   Calls calls;
   llmc_submission what = {};
   what.struct_size = sizeof what;
@@ -483,84 +461,6 @@ TEST(Batcher, a_child_is_told) {
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   request.check(batcher.submit(request.inputs()));
-}
-
-/// What is wrong is said in one sentence, and nothing else is disturbed.
-TEST(Batcher, bad_submissions) {
-  HeldPlan held(addReluPlan());
-  Batcher batcher(held.plan, batchedIn("batch"));
-  std::vector<float> x(12);
-  std::span<const float> one(x.data(), 4), two(x.data(), 8);
-  auto says = [&](std::vector<Input> inputs, const char *message, const SubmitOptions &options = {}) {
-    try {
-      batcher.submit(inputs, options);
-      ADD_FAILURE() << "no error, expected: " << message;
-    } catch (const Error &error) {
-      EXPECT_STREQ(error.what(), message);
-    }
-  };
-  Input a = input("a", {1, 4}, one), b = input("b", {1, 4}, one);
-  says({a}, "input 'b' is missing");
-  says({a, a}, "input 'a' is given twice");
-  says({a, input("c", {1, 4}, one)}, "there is no input 'c'; there is 'a', 'b'");
-  says({a, b, input(nullptr, {1, 4}, one)}, "there is no input 2 among 2");
-  says({a, input("b", {1, 4}, std::span<const int32_t>(reinterpret_cast<int32_t *>(x.data()), 4))},
-       "input 'b' has type I32, expected F32");
-  says({a, input("b", {4}, one)}, "input 'b' has rank 1, expected 2");
-  says({a, input("b", {1, 5}, one)}, "input 'b' has 5 in dim 1, expected 4");
-  says({a, input("b", {2, 4}, one)}, "input 'b' has 16 bytes, its dims and type ask for 32");
-  says({a, input("b", {2, 4}, two)}, "inputs 'a' and 'b' disagree on 'batch': 1 and 2");
-  says({input("a", {0, 4}, one.first(0)), input("b", {0, 4}, one.first(0))}, "the request has 0 rows");
-  SubmitOptions options;
-  options.priority = 2;
-  says({a, b}, "priority 2 is not within 1 and 1", options);
-  options.priority = 0;
-  options.deadline = -1us;
-  says({a, b}, "the deadline or the queue timeout is negative", options);
-  options.deadline = 0us;
-  options.model = 1;
-  says({a, b}, "there is no model 1 among 1", options);
-  AddRequest good(1, 1);
-  good.check(batcher.submit(good.inputs()));
-}
-
-TEST(Batcher, contradictory_settings) {
-  HeldPlan held(addReluPlan()), padded(paddedPlan()), data(compressPlan());
-  auto says = [&](auto set, const char *message) {
-    llmc_batch_model model = {};
-    model.struct_size = sizeof model;
-    model.plan = held.plan.get();
-    model.batch_dim = "batch";
-    llmc_batcher_options options = {};
-    options.struct_size = sizeof options;
-    set(model, options);
-    llmc_batcher *batcher;
-    EXPECT_EQ(llmc_batcher_create(&model, 1, &options, &batcher), LLMC_INVALID_ARGUMENT);
-    EXPECT_STREQ(llmc_last_error(), message);
-    EXPECT_EQ(batcher, nullptr);
-  };
-  using M = llmc_batch_model &;
-  using O = llmc_batcher_options &;
-  static const int32_t sizes[] = {1, 2, 128}, preferred[] = {32}, three[] = {3};
-  says([](M m, O) { m.batch_dim = nullptr; },
-       "model 'main': the plan does not say which dim is batched: compile it with --batch-dim, or name one of 'batch'");
-  says([](M m, O) { m.batch_dim = "M"; }, "model 'main': no input has a dim 'M'; there is 'batch'");
-  says([](M m, O) { m.sizes = sizes, m.num_sizes = 3; }, "model 'main': a size of 128 rows, but 'batch' is in 1..64");
-  says([](M m, O) { m.max_rows = 65; }, "model 'main': max_rows is 65, but 'batch' is in 1..64");
-  says([](M m, O) { m.preferred = preferred, m.num_preferred = 1, m.max_rows = 16; },
-       "model 'main': preferred size 32 is over the cap of 16 rows");
-  says([](M m, O) { m.delay_us = -1; }, "model 'main': delay_us is -1 microseconds");
-  says([](M m, O) { m.delay_us = 2000, m.slo_p99_us = 1000; },
-       "model 'main': the delay of 2000000 ns is over the deadline of the SLO, 1000000 ns");
-  says([](M m, O) { m.default_priority = 3; }, "model 'main': default priority 3 is not within 1 and 1");
-  says([](M m, O) { m.instances = -1; }, "model 'main': instances is -1, which is not within 0 and 1024");
-  says([](M, O o) { o.spin_us = -1; }, "spin_us is -1, which is not within 0 and one second");
-  says([](M, O o) { o.max_requests = -1; }, "max_requests, parallel_runs or max_queued_bytes is negative");
-  says([&](M m, O) { m.plan = padded.plan.get(); }, "model 'main': the plan is batched in 'N', not in 'batch'");
-  says([&](M m, O) { m.plan = padded.plan.get(), m.batch_dim = nullptr, m.sizes = three, m.num_sizes = 1; },
-       "model 'main': a size of 3 rows, which the plan does not have");
-  says([&](M m, O) { m.plan = data.plan.get(), m.batch_dim = "n"; },
-       "model 'main': output 'y' has no dim 'n', so it can not be told which of it belongs to which row");
 }
 
 } // namespace
