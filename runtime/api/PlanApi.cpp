@@ -50,6 +50,9 @@ llmc_tensors llmc::rt::describeTensors(const LoadedEntry &entry, bool inputs) {
     for (uint32_t d = 0; d < count(spec->dims()); ++d)
       result.list.back().dims.push_back(describeDim(entry, *spec, d));
   }
+  const plan::Batching *batching = inputs ? entry.spec.batching() : nullptr;
+  for (uint32_t i = 0; batching && i < count(batching->generated()); ++i)
+    result.list[batching->generated()->Get(i)->input()].isGenerated = true;
   return result;
 }
 
@@ -162,7 +165,7 @@ static llmc_status tensorInfo(const llmc_plan *plan, int32_t entry, int32_t inde
               concat("there is no ", input ? "input " : "output ", index, " among ", tensors.list.size())};
     const llmc_tensors::Tensor &tensor = tensors.list[size_t(index)];
     llmc_tensor_info result = {info->struct_size, tensor.name, tensor.type, int32_t(tensor.dims.size()),
-                               tensor.dims.data()};
+                               tensor.dims.data(), tensor.isGenerated};
     std::memcpy(info, &result, std::min(info->struct_size, sizeof result));
     return {};
   });

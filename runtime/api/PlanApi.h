@@ -11,6 +11,7 @@ struct llmc_tensors {
     const char *name;
     llmc_type type;
     std::vector<llmc_dim> dims;
+    bool isGenerated = false;
   };
   std::vector<Tensor> list;
   int32_t find(const char *name) const;

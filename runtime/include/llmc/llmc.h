@@ -135,6 +135,7 @@ typedef struct llmc_tensor_info {
   llmc_type type;
   int32_t rank;
   const llmc_dim *dims; /* rank of them */
+  int32_t generated;    /* not 0: an input that batchers make, and requests to them leave out */
 } llmc_tensor_info;
 
 /* -1 if there is no such entry. */

@@ -66,6 +66,7 @@ struct TensorInfo {
   const char *name;
   llmc_type type;
   std::span<const llmc_dim> dims;
+  bool isGenerated; /* an input that batchers make, and requests to them leave out */
 };
 
 class Plan {
@@ -110,7 +111,7 @@ private:
     llmc_tensor_info raw = {};
     raw.struct_size = sizeof raw;
     check(get(handle.get(), entry, index, &raw));
-    return {raw.name, raw.type, {raw.dims, size_t(raw.rank)}};
+    return {raw.name, raw.type, {raw.dims, size_t(raw.rank)}, raw.generated != 0};
   }
 
   struct Release {

@@ -2,6 +2,9 @@
 //
 //   batch-callers MODEL.llmc ROWS_DIM CALLERS REQUESTS MAX_ROWS [DIM=SIZE,SIZE,..] [INPUT=LO..HI] [INPUT!VALUE] ...
 //
+// In a packed model, requests have up to MAX_ROWS places of ROWS_DIM, and inputs that the batcher makes are computed here for the
+// run alone: one request that begins at 0.
+//
 // Requests are drawn from templates with random inputs. The answer to each is known from a run alone: equal to that of a
 // session to the bit, or within 1e-5 of its scale where dims are padded. Then all callers send at once, and each answer must
 // be, to the bit, that of the run alone. With INPUT!VALUE, an i64 that the model refuses, one of eight requests has it then:
@@ -43,13 +46,15 @@ struct Template {
     llmc_type type;
     std::vector<int64_t> dims;
     std::vector<std::byte> bytes;
+    bool isGenerated = false;
   };
   std::vector<Tensor> inputs, outputs;
 
   std::vector<Input> asInputs() const {
     std::vector<Input> list;
     for (const Tensor &input : inputs)
-      list.push_back({nullptr, input.type, input.dims, input.bytes});
+      if (!input.isGenerated)
+        list.push_back({nullptr, input.type, input.dims, input.bytes});
     return list;
   }
 };
@@ -62,6 +67,17 @@ template <typename T> void fill(Template::Tensor &tensor, size_t count, Range ra
   tensor.bytes.assign(bytes, bytes + count * sizeof(T));
 }
 
+/// Of one request with so many places: by the size of its dim, 0 for each place (an index), or the places (after a zero).
+Template::Tensor generated(const TensorInfo &info, const std::string &rowsDim, int64_t places) {
+  std::vector<int64_t> values = {places};
+  if (info.dims[0].name == rowsDim)
+    values.assign(size_t(places), 0);
+  else if (info.dims[0].lo == 2)
+    values = {0, places};
+  const auto *bytes = reinterpret_cast<const std::byte *>(values.data());
+  return {info.type, {int64_t(values.size())}, {bytes, bytes + values.size() * sizeof(int64_t)}, true};
+}
+
 Template draw(const Plan &plan, const Arguments &arguments, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::map<std::string, int64_t> chosen;
@@ -71,6 +87,10 @@ Template draw(const Plan &plan, const Arguments &arguments, uint64_t seed) {
   Template result;
   for (int i = 0; i < plan.numInputs(); ++i) {
     TensorInfo info = plan.input(i);
+    if (info.isGenerated) {
+      result.inputs.push_back(generated(info, arguments.rowsDim, chosen[arguments.rowsDim]));
+      continue;
+    }
     Template::Tensor tensor = {info.type, {}, {}};
     size_t count = 1;
     for (const llmc_dim &dim : info.dims) {
