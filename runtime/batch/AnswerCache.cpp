@@ -86,13 +86,17 @@ bool AnswerCache::find(uint32_t version, Call &call) {
   return false;
 }
 
+void AnswerCache::abandon(Call &call) {
+  uint32_t slot = std::exchange(call.cacheSlot, kNone);
+  entries[slot] = Entry();
+  cache.abandon(slot);
+}
+
 void AnswerCache::ended(Call &call) {
+  if (call.outcome != Outcome::Done)
+    return abandon(call);
   uint32_t slot = std::exchange(call.cacheSlot, kNone);
   Entry &entry = entries[slot];
-  if (call.outcome != Outcome::Done) {
-    entry = Entry();
-    return cache.abandon(slot);
-  }
   entry.outputDims = call.outputDims;
   entry.outputs.clear();
   for (const Call::Output &output : call.outputs)

@@ -22,6 +22,9 @@ public:
   /// A call with a slot has ended.
   void ended(Call &call);
 
+  /// What a call with a slot will get is not to be kept.
+  void abandon(Call &call);
+
   uint64_t hits() const { return hits_; }
   uint64_t misses() const { return misses_; }
 

@@ -30,6 +30,7 @@ struct Request {
   bool expires = false; // is among those that end at a time
   uint32_t generation = 0;
   uint32_t model = 0, bucket = 0;
+  uint32_t asked = 0;    // the model that it was submitted to, which counts it
   uint32_t pin = 0;      // 0: to no version, else slot + 1 of the version
   uint32_t priority = 1; // number of classes + 1 once demoted
   uint32_t rows = 1, retries = 0;

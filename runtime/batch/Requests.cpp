@@ -62,7 +62,7 @@ RequestHandle BatcherCore::arrive(TimeNs now, const Arrival &arrival) {
   Model &model = models[arrival.model];
   uint32_t index = table.acquire();
   Request &request = table[index];
-  request.model = arrival.model;
+  request.model = request.asked = arrival.model;
   request.bucket = arrival.bucket;
   request.pin = arrival.version == kNone ? 0 : versionSlotOf(model, arrival.version) + 1;
   request.priority = arrival.priority ? arrival.priority : model.config.defaultPriority;
@@ -345,7 +345,7 @@ void BatcherCore::finish(TimeNs now, uint32_t index, Outcome outcome, Reason rea
 /// Says the outcome; the slot stays.
 void BatcherCore::answer(TimeNs now, uint32_t index, Outcome outcome, Reason reason, bool late) {
   const Request &request = table[index];
-  BatchStats &stats = *models[request.model].stats;
+  BatchStats &stats = *models[request.asked].stats;
   ++stats.outcomes[unsigned(outcome)];
   ++stats.reasons[unsigned(reason)];
   stats.late += late;

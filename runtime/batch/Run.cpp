@@ -98,6 +98,8 @@ void Batcher::settle(Call &request, const Action &action, Effects &effects) {
   request.outcome = action.outcome;
   request.reason = action.reason;
   request.late = action.late;
+  if (Call &owner = request.owner(); action.model != owner.model && owner.cacheSlot != kNone)
+    models[owner.model]->cache->abandon(owner); // a fallback served it
   if (request.whole)
     return settlePart(request, effects);
   request.settled = true;
@@ -147,7 +149,7 @@ void Batcher::describeJob(Job &job, BatchId id, uint32_t rows) {
   job.members.clear();
   for (uint32_t member = batch.first; member != kNone; member = core->request(member).nextInBatch)
     job.members.push_back(requests[core->request(member).id].get());
-  const Model &model = *models[batch.model];
+  const Model &model = *models[job.members[0]->model]; // the batch may run on a fallback, which has not met the shape
   if (!model.spec.isBatched()) {
     job.inputDims = job.members[0]->inputDims;
     job.outputDims = job.members[0]->outputDims;

@@ -394,7 +394,7 @@ Status Batcher::admit(Call &request, const llmc_submission &what, Effects &effec
   Model &model = *models[request.model];
   TimeNs now = advance();
   request.arrival = now;
-  if (model.cache && model.cache->find(model.version, request)) {
+  if (model.cache && !what.version && model.cache->find(model.version, request)) {
     request.isShared = request.settled = true;
     ++shares;
     ++untold;

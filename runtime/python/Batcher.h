@@ -1,5 +1,4 @@
-//===- Batcher.h - Requests that share runs
-//-------------------------------------------------------------------------===//
+//===- Batcher.h - Requests that share runs -----------------------------------------------------------------------===//
 #ifndef LLMC_RUNTIME_PYTHON_BATCHER_H
 #define LLMC_RUNTIME_PYTHON_BATCHER_H
 
@@ -40,24 +39,28 @@ private:
 
 class Batcher {
 public:
-  /// `options`: values by the names in llmc_batch_model and llmc_batcher_options.
-  Batcher(const Runner &runner, const nanobind::dict &options);
+  /// Name, artifact, and values by the names in llmc_batch_model.
+  using ModelOf = std::tuple<std::string, Runner *, nanobind::dict>;
+  /// `options`: values by the names in llmc_batcher_options.
+  Batcher(const std::vector<ModelOf> &models, const nanobind::dict &options);
   ~Batcher();
 
   static void define(nanobind::module_ &module);
 
 private:
   std::shared_ptr<Request> submit(const nanobind::list &inputs, nanobind::object future, const nanobind::dict &options);
+  int32_t swap(int32_t model, const Runner &by);
   void drain(std::optional<int64_t> timeoutUs);
   void close();
-  nanobind::dict stats() const;
-  nanobind::list histogram(int kind) const;
+  nanobind::dict stats(int32_t model) const;
+  nanobind::list histogram(int32_t model, int kind) const;
 
   struct Release {
     void operator()(llmc_batcher *batcher) const { llmc_batcher_release(batcher); }
   };
   ForkGuard born;
-  std::vector<std::string> inputNames;
+  std::vector<std::vector<std::string>> inputNames; // of each model
+  std::vector<nanobind::object> keep;               // what the bytes of plans in memory are of
   std::shared_ptr<Finisher> finisher;
   std::unique_ptr<llmc_batcher, Release> handle;
 };

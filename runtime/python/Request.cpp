@@ -63,6 +63,8 @@ void Request::submit(llmc_batcher *batcher, const nb::dict &options, const std::
   what.num_inputs = int32_t(places.size());
   what.inputs = places.data();
   what.lend = 1;
+  readOption(options, "model", what.model);
+  readOption(options, "version", what.version);
   readOption(options, "deadline_us", what.deadline_us);
   readOption(options, "queue_timeout_us", what.queue_timeout_us);
   readOption(options, "priority", what.priority);

@@ -21,6 +21,8 @@ public:
 
   const Plan &loaded() const { return *plan; }
   int entryIndex() const { return entry; }
+  /// What the bytes of a plan in memory are of.
+  const nanobind::object &bytes() const { return keep; }
   const ForkGuard &guard() const { return born; }
 
 private:

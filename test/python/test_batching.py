@@ -3,6 +3,7 @@ import asyncio
 import concurrent.futures
 import gc
 import math
+import mmap
 import sys
 import threading
 import time
@@ -85,6 +86,127 @@ class Answers(unittest.TestCase):
         with load("two") as model:
             self.assertEqual([model.submit(request(i, 3)[0]).result(60)["sum"].tolist() for i in range(3)],
                              [request(i, 3)[1] for i in range(3)])
+
+
+def scaled(factor):
+    """A model that gives `factor` for each 1."""
+    return f"scaled (float[N] x) => (float[N] y) <float c = {{{factor}}}> {{ y = Mul(x, c) }}"
+
+
+ONE = np.float32([1])
+
+
+class Models(unittest.TestCase):
+    """Several in one batcher, and several versions of one."""
+
+    def test_each_answers_its_own(self):
+        models = {"two": load("two"), "lookup": llmc.BatchModel(load("lookup"), max_rows=2)}
+        with llmc.Batcher(models, batch_dim="N", max_rows=8) as b:
+            for model in (models["two"], models["lookup"].model):
+                model.close()
+            sums = [b.submit(request(i, 1 + i % 3)[0], model="two") for i in range(30)]
+            lines = [b.submit(np.int64([i % 3]), model="lookup") for i in range(20)]
+            self.assertEqual([f.result(60)["sum"].tolist() for f in sums], [request(i, 1 + i % 3)[1] for i in range(30)])
+            self.assertEqual([f.result(60)["row"].tolist() for f in lines], [[[2 * (i % 3), 2 * (i % 3) + 1]] for i in range(20)])
+            self.assertEqual(asyncio.run(b.run_async(np.int64([1]), model="lookup"))["row"].tolist(), [[2, 3]])
+            self.assertEqual(b.models, ("two", "lookup"))
+            self.assertEqual((b.stats("two").done, b.stats("lookup").done), (30, 21))
+            self.assertEqual((b.count("none", "two"), sum(n for _, n in b.histogram("total", "lookup"))), (30, 21))
+            with self.assertRaisesRegex(llmc.InvalidArgumentError, "^model 'lookup': .*|^the request has 3 rows, more than the 2 of a batch$"):
+                b.submit(np.int64([0, 1, 2]), model="lookup")
+
+    def test_what_is_refused(self):
+        def refused(message, call, *arguments, **options):
+            with self.assertRaises(llmc.InvalidArgumentError) as caught:
+                call(*arguments, **options)
+            self.assertEqual(str(caught.exception), message)
+
+        two, lookup = load("two"), load("lookup")
+        with llmc.Batcher({"a": two, "b": lookup}, batch_dim="N") as b:
+            refused("which model is not said; there is 'a', 'b'", b.submit, request(1)[0])
+            refused("which model is not said; there is 'a', 'b'", b.stats)
+            refused("there is no model 'c'; there is 'a', 'b'", b.submit, request(1)[0], model="c")
+            refused("there is no input 'a'; there is 'index'", b.submit, request(1)[0], model="b")
+            refused("model 'b' has no version 2 in use; new requests start with version 1", b.submit, np.int64([1]), model="b", version=2)
+            refused("no input has a dim 'N'; there is no dim that is not fixed", b.swap, load("large"), model="a")
+            refused("model 'a': inputs, outputs or batching of the new plan are not those of the old", b.swap, lookup, model="a")
+            self.assertEqual(b.submit(request(5)[0], model="a").result(60)["sum"].tolist(), request(5)[1])
+            self.assertEqual((b.version("a"), b.version("b")), (1, 1))
+        refused("a batcher needs a model", llmc.Batcher, {})
+        refused("there is no model 'c'; there is 'a'", llmc.Batcher, {"a": llmc.BatchModel(two, batch_dim="N", fallback=["c"])})
+        refused("model 'b' can not take over requests of 'a': inputs, outputs or batching differ, or have dims that are neither rows nor padded",
+                llmc.Batcher, {"a": llmc.BatchModel(two, fallback=["b"]), "b": lookup}, batch_dim="N")
+        refused("model 'a': weight is -1", llmc.Batcher, {"a": two}, batch_dim="N", weight=-1)
+        two.close()
+        refused("the model is closed", llmc.Batcher, {"a": two}, batch_dim="N")
+        with self.assertRaisesRegex(TypeError, "there is no setting 'rows' of a model"):
+            llmc.Batcher({"b": lookup}, rows=3)
+
+    def test_swaps_while_callers_run(self):
+        with llmc.Batcher({"m": load(scaled(1)), "other": load("two")}, batch_dim="N", max_rows=8) as b:
+            stop, wrong = threading.Event(), []
+
+            def call():
+                while not stop.is_set():
+                    lowest = b.version("m")  # version v gives v
+                    answer = b.submit(ONE, model="m").result(60)["y"].item()
+                    if not lowest <= answer <= b.version("m"):
+                        wrong.append(answer)
+
+            with ThreadPoolExecutor(6) as pool:
+                callers = [pool.submit(call) for _ in range(6)]
+                for version in range(2, 8):
+                    time.sleep(0.01)
+                    with load(scaled(version)) as new:
+                        self.assertEqual(b.swap(new, model="m"), version)
+                    self.assertEqual(b.submit(ONE, model="m").result(60)["y"].tolist(), [version])
+                stop.set()
+                for caller in callers:
+                    caller.result(60)
+            self.assertEqual(wrong, [])
+            stats = b.stats("m")
+            self.assertEqual((stats.failed, stats.rejected, b.version("m"), b.version("other")), (0, 0, 7, 1))
+
+    def test_runs_under_way_end_with_the_old_version(self):
+        old, new = (f"""m (float[N, 512] x) => (float[N, 512] y) <int64 trips = {{200}}, bool go = {{1}}, float c = {{{c}}}>
+            {{ t = Loop <body = step (int64 i, bool more, float[N, 512] a) => (bool on, float[N, 512] b)
+               {{ on = Identity(more)  s = Transpose <perm = [1, 0]> (a)  m = MatMul(a, s)  d = MatMul(m, a)  b = Tanh(d) }}> (trips, go, x)
+               z = Sub(t, t)  y = Add(z, c) }}""" for c in (1, 2))
+        old, new = load(old), load(new)
+        with llmc.Batcher(old, batch_dim="N", max_rows=32) as b:
+            running, waiting = b.submit(rows(1, 32)), b.submit(rows(2, 32))
+            while b.stats().queued_requests > 1:
+                time.sleep(0.0001)
+            self.assertFalse(running.done())
+            b.swap(new)
+            self.assertEqual([future.result(60)["y"][0, 0] for future in (running, waiting, b.submit(rows(3)))], [1, 2, 2])
+
+    def test_plans_in_memory(self):
+        def in_memory(factor):
+            data = artifact(scaled(factor)).read_bytes()
+            memory = mmap.mmap(-1, len(data))  # at a multiple of 4096, so it is used in place
+            memory[:] = data
+            return llmc.load(memory, threads=1)
+
+        with llmc.Batcher(in_memory(3), batch_dim="N") as b:
+            gc.collect()
+            self.assertEqual(b.submit(ONE).result(60)["y"].tolist(), [3])
+            b.swap(in_memory(4))
+            gc.collect()
+            self.assertEqual(b.submit(ONE).result(60)["y"].tolist(), [4])
+
+    def test_a_fallback_answers_while_the_model_fails(self):
+        spare = "lookup (int64[N] index) => (float[N, 2] row) <float[4, 2] table = {9, 9, 9, 9, 9, 9, 9, 9}> { row = Gather(table, index) }"
+        models = {"first": llmc.BatchModel(load("lookup"), fallback=["spare"], breaker_min_requests=6), "spare": load(spare)}
+        with llmc.Batcher(models, batch_dim="N", max_rows=1) as b:
+            self.assertEqual(b.submit(np.int64([2]), model="first").result(60)["row"].tolist(), [[4, 5]])
+            failures = 0
+            while b.stats("spare").executions == 0 and failures < 100:  # 3 is none of the first one's rows
+                failures += isinstance(b.submit(np.int64([3]), model="first").exception(60), llmc.DataError)
+            self.assertGreaterEqual(failures, 3)
+            self.assertEqual(b.submit(np.int64([2]), model="first").result(60)["row"].tolist(), [[9, 9]])
+            self.assertEqual((b.stats("first").failed, b.stats("spare").admitted), (failures, 0))
+            self.assertEqual(b.stats("first").done, 3)
 
 
 class Asyncio(unittest.TestCase):

@@ -29,3 +29,12 @@ async def serve(model: llmc.Model, x: numpy.ndarray) -> float:
         first = (await batcher.run_async(x))["y"]
         print(first.shape, (await model.run_async(x))["y"].shape, future.result(timeout=1)["y"].shape)
         return batcher.stats().total.p99
+
+
+def share(large: llmc.Model, small: llmc.Model, x: numpy.ndarray) -> int:
+    settings: llmc.ModelSettings = {"delay": 0.001, "pad": "up", "batch_dim": "N"}
+    models = {"large": llmc.BatchModel(large, fallback=["small"], weight=3), "small": llmc.BatchModel(small)}
+    with llmc.Batcher(models, max_requests=100, **settings) as batcher:
+        names: tuple[str, ...] = batcher.models
+        print(names, batcher.submit(x, model="large", version=1).result()["y"].shape, batcher.version("small"))
+        return batcher.swap(small, model="large") + batcher.count("queue_full", "small") + len(batcher.histogram("run", "large"))

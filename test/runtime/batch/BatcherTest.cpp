@@ -384,6 +384,40 @@ TEST(Batcher, swaps_versions_under_load) {
   EXPECT_EQ(batcher.stats().failed + batcher.stats().rejected, 0);
 }
 
+/// A model that fails is stopped, and another one answers meanwhile, as large and as small requests as come.
+TEST(Batcher, a_fallback_takes_over) {
+  HeldPlan held(lookupPlan()), spare(lookupPlan());
+  static const int32_t second[] = {1};
+  llmc_batch_model models[2] = {};
+  for (llmc_batch_model &model : models) {
+    model.struct_size = sizeof model;
+    model.plan = (&model == models ? held : spare).plan.get();
+    model.batch_dim = "N";
+  }
+  models[0].max_rows = 8;
+  models[0].breaker_min_requests = 6;
+  models[0].fallback = second;
+  models[0].num_fallback = 1;
+  models[0].cache_bytes = 1000;
+  models[1].max_rows = 4;
+  Batcher batcher(models);
+  std::vector<int64_t> bad = {99}, good = {3}, more = {1, 2, 3, 4, 5, 6};
+  for (int i = 0; i < 100 && batcher.stats(1).executions == 0; ++i)
+    llmc_request_wait(batcher.submit({input("id", {1}, std::span<const int64_t>(bad))}).raw(), -1);
+  ASSERT_GT(batcher.stats(1).executions, 0);
+  int64_t before = batcher.stats(0).executions;
+  EXPECT_EQ(batcher.submit({input("id", {1}, std::span<const int64_t>(good))}).get().output(0).as<float>()[1], 13);
+  EXPECT_EQ(batcher.submit({input("id", {1}, std::span<const int64_t>(good))}).get().output(0).as<float>()[1], 13);
+  EXPECT_EQ(batcher.stats(0).executions, before);
+  EXPECT_EQ(batcher.stats(0).cache_hits, 0) << "the other one's answers are not its own";
+  EXPECT_EQ(batcher.stats(0).done, 2);
+  EXPECT_EQ(batcher.stats(0).admitted, batcher.stats(0).done + batcher.stats(0).failed);
+  EXPECT_EQ(batcher.stats(1).done, 0);
+  EXPECT_THROW(batcher.submit({input("id", {6}, std::span<const int64_t>(more))}),
+               Error); // more rows than the other runs
+  EXPECT_STREQ(llmc_last_error(), "model 'main' does not take the request now: breaker");
+}
+
 /// Equal inputs get the kept answer, of the same version alone; a failure is not kept.
 TEST(Batcher, keeps_answers) {
   HeldPlan held(lookupPlan()), second(lookupPlan());
@@ -412,6 +446,8 @@ TEST(Batcher, keeps_answers) {
   batcher.swap(second.plan);
   ask(1);
   EXPECT_EQ(hits(), 2);
+  ask(1);
+  EXPECT_EQ(hits(), 3);
 }
 
 TEST(Batcher, records_a_trace) {
