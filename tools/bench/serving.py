@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """What batching gains many callers: llmc one by one, llmc batched, and ONNX Runtime behind a batcher in Python, side by side.
 
-    serving.py [MODEL ...] [--threads 2] [--max-rows 32] [--delay-ms 0] [--seconds 4] [--rounds 3] [--slo-ms X] [--json OUT]
+    serving.py [MODEL ...] [--threads 2] [--max-rows 32] [--delay-ms 0] [--seconds 4] [--rounds 3] [--ladder 0.05,0.1] [--slo-ms X]
+               [--json OUT]
+
+A MODEL is one of those below, or an ONNX file whose inputs have rows in dim 0, N, and no other dims that are not fixed.
 
 Requests of one row arrive at random times (Poisson) whether or not earlier ones are answered, and a latency counts from the time at
 which its request was due. The same generator in this process drives all three, with the same arrivals, inputs, threads, largest batch and
@@ -10,7 +13,7 @@ and the oldest request has waited for the delay: what a careful user writes.
 
 The rates are a ladder up to what the fastest engine answers when it never waits for requests; engines take turns at each rate. Reported:
 p50/p99 in ms at each, and the highest rate at which p99 kept the SLO (2.5 single runs and one full batch of the slower engine, if it is
-not given). `over`: more was waiting than the SLO allows. The package llmc is installed; LLMC_BIN: folder of the compiler.
+not given). `over`: more was waiting than the SLO allows. All that was asked is answered, or the script fails. The package llmc is installed; LLMC_BIN: folder of the compiler.
 """
 import argparse
 import collections
@@ -50,7 +53,14 @@ def draw_row(model, seed):
 class Llmc:
     def __init__(self, model, **options):
         self.batcher = llmc.Batcher(model, **options)
-        self.submit, self.close = self.batcher.submit, self.batcher.close
+        self.close, self.asked = self.batcher.close, 0
+
+    def submit(self, inputs):
+        self.asked += 1
+        return self.batcher.submit(inputs)
+
+    def answered(self):
+        return self.batcher.stats().done
 
     def rows_per_run(self):
         stats = self.batcher.stats()
@@ -65,13 +75,14 @@ class OnnxRuntime:
         options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = threads, 1, 3
         self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         self.names = [output.name for output in self.session.get_outputs()]
-        self.max_rows, self.delay, self.runs, self.rows = max_rows, delay, 0, 0
+        self.max_rows, self.delay, self.runs, self.rows, self.asked = max_rows, delay, 0, 0, 0
         self.waiting, self.changed, self.closed = collections.deque(), threading.Condition(), False
         self.thread = threading.Thread(target=self.work)
         self.thread.start()
 
     def submit(self, inputs):
         future = concurrent.futures.Future()
+        self.asked += 1
         with self.changed:
             self.waiting.append((time.perf_counter(), inputs, future))
             self.changed.notify()
@@ -94,6 +105,9 @@ class OnnxRuntime:
             self.runs, self.rows = self.runs + 1, self.rows + len(rows)
             for i, (_, _, future) in enumerate(batch):
                 future.set_result({name: value[i:i + 1] for name, value in zip(self.names, results)})
+
+    def answered(self):
+        return self.rows
 
     def rows_per_run(self):
         return self.rows / max(1, self.runs)
@@ -180,7 +194,7 @@ def measure(options, name, engines, requests):
     print(f"{'single run, ms':<22}" + "".join(f"{single[key]:>20.2f}" for key in engines))
     print(f"{'saturated, answers/s':<22}" + "".join(f"{full[key]:>20.1f}" for key in engines))
     best, over, table = dict.fromkeys(engines, 0.0), dict.fromkeys(engines, 0), []
-    for rate in (part * max(full.values()) for part in LADDER):
+    for rate in (part * max(full.values()) for part in options.ladder):
         rounds = {key: [] for key in engines if over[key] < 2}
         for seed in range(options.rounds):
             for key in list(rounds)[:: 1 if seed % 2 == 0 else -1]:
@@ -194,16 +208,21 @@ def measure(options, name, engines, requests):
             f"{f'{value[0]:.1f} / {value[1]:.1f}' if value else 'over':>20}" for value in row.values()), flush=True)
     print(f"{'rate within the SLO':<22}" + "".join(f"{best[key]:>20.1f}" for key in engines))
     print(f"{'rows a run, in all':<22}" + "".join(f"{engine.rows_per_run():>20.1f}" for engine in engines.values()), flush=True)
-    return dict(model=name, slo_ms=slo, single_ms=single, saturated=full, within_slo=best, rates=table)
+    counts = {key: (engine.answered(), engine.asked) for key, engine in engines.items()}
+    print(f"{'answers, in all':<22}" + "".join(f"{answered:>20}" for answered, _ in counts.values()), flush=True)
+    assert all(answered == asked for answered, asked in counts.values()), f"answers and requests: {counts}"
+    return dict(model=name, answers={key: answered for key, (answered, _) in counts.items()}, slo_ms=slo, single_ms=single, saturated=full, within_slo=best, rates=table)
 
 
 def run_model(options, name):
-    get = [sys.executable, HERE.parent / "models/get.py", name]
-    path = subprocess.run(get, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    path = name
+    if name in MODELS:
+        get = [sys.executable, HERE.parent / "models/get.py", name]
+        path = subprocess.run(get, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     rows = 2 ** np.arange(int(np.log2(options.max_rows)) + 1)
     with tempfile.TemporaryDirectory() as folder:
         artifact = llmc.compile(path, Path(folder) / "model.llmc", batch_dim="N", batch_sizes=",".join(map(str, rows)),
-                                dim={"N": f"1..{options.max_rows}", **MODELS[name]})
+                                dim={"N": f"1..{options.max_rows}", **MODELS.get(name, {})})
         model = llmc.load(artifact, threads=options.threads)
         requests, delay = [draw_row(model, seed) for seed in range(64)], options.delay_ms / 1e3
         engines = {"one by one": Llmc(model, batch_dim=""), "batched": Llmc(model, max_rows=options.max_rows, delay=delay),
@@ -217,16 +236,18 @@ def run_model(options, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(MODELS)}; default: all")
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"of {', '.join(MODELS)}, or an ONNX file; default: those")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--max-rows", type=int, default=32)
     parser.add_argument("--delay-ms", type=float, default=0)
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--ladder", type=lambda text: [float(part) for part in text.split(",")], default=LADDER,
+                        help="rates, as parts of the highest")
     parser.add_argument("--slo-ms", type=float)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    if unknown := set(options.models) - set(MODELS):
+    if unknown := {name for name in options.models if name not in MODELS and not name.endswith(".onnx")}:
         parser.error(f"no case for {', '.join(sorted(unknown))}; known: {', '.join(MODELS)}")
     results = [run_model(options, name) for name in options.models or MODELS]
     if options.json:
