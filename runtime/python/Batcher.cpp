@@ -81,8 +81,10 @@ Batcher::Batcher(const std::vector<ModelOf> &models, const nb::dict &options) {
     model.plan = runner->loaded().get();
     model.entry = runner->entryIndex();
     std::vector<std::string> &names = inputNames.emplace_back();
+    bool isAlone = model.batch_dim && !*model.batch_dim; // then requests bring all inputs
     for (int i = 0; i < runner->loaded().numInputs(model.entry); ++i)
-      names.push_back(runner->loaded().input(i, model.entry).name);
+      if (TensorInfo info = runner->loaded().input(i, model.entry); isAlone || !info.isGenerated)
+        names.push_back(info.name);
     keep.push_back(runner->bytes());
   }
   llmc_batcher_options all = {};

@@ -48,7 +48,7 @@ static std::unique_ptr<Runner> load(nb::object source, const std::string &entry,
                                   entry, nb::cast(std::move(bytes)));
 }
 
-/// (name, dtype, ((dim's name, size, low, high), ...)) of each.
+/// (name, dtype, ((dim's name, size, low, high), ...), generated) of each.
 static nb::list describe(const Runner &runner, bool inputs) {
   const Plan &plan = runner.loaded();
   int entry = runner.entryIndex();
@@ -58,7 +58,7 @@ static nb::list describe(const Runner &runner, bool inputs) {
     nb::list dims;
     for (const llmc_dim &dim : info.dims)
       dims.append(nb::make_tuple(dim.name, dim.value, dim.lo, dim.hi));
-    result.append(nb::make_tuple(info.name, dtypeOf(info.type).name, nb::tuple(dims)));
+    result.append(nb::make_tuple(info.name, dtypeOf(info.type).name, nb::tuple(dims), info.isGenerated));
   }
   return result;
 }
@@ -90,11 +90,11 @@ static void defineRunner(nb::module_ &module) {
            nb::sig("def run(self, inputs: list[object]) -> list[Tensor]"), "Runs it on the inputs in their order.")
       .def(
           "inputs", [](const Runner &self) { return describe(self, true); },
-          nb::sig("def inputs(self) -> list[tuple[str, str, tuple[tuple[str, int, int, int], ...]]]"),
+          nb::sig("def inputs(self) -> list[tuple[str, str, tuple[tuple[str, int, int, int], ...], bool]]"),
           "Name, dtype and dims (name, size or -1, least, greatest) of each input.")
       .def(
           "outputs", [](const Runner &self) { return describe(self, false); },
-          nb::sig("def outputs(self) -> list[tuple[str, str, tuple[tuple[str, int, int, int], ...]]]"),
+          nb::sig("def outputs(self) -> list[tuple[str, str, tuple[tuple[str, int, int, int], ...], bool]]"),
           "The same of outputs.")
       .def_prop_ro(
           "entry", [](const Runner &self) { return self.loaded().entryName(self.entryIndex()); }, "Its name.")

@@ -60,6 +60,26 @@ def check_rows_that_fail(checks, folder):
     checks.check(done.returncode == 0 and "embed" in done.stdout, f"a row that is refused: {done.stdout.strip()} {done.stderr.strip()}")
 
 
+BAG = """g (float[T,4] values, int64[M] offsets) => (float[K,4] sums, float[T,4] squares)
+    <int64 zero = {0}, int64 one = {1}, int64[1] begin = {0}, int64[1] second = {1}, int64[1] last = {-1}, int64[1] end = {1000000}> {
+    shape = Shape <start = 0, end = 1> (values)  count = Squeeze (shape)  places = Range (zero, count, one)
+    starts = Slice (offsets, begin, last)  ends = Slice (offsets, second, end)
+    from = Unsqueeze (starts, second)  to = Unsqueeze (ends, second)
+    after = GreaterOrEqual (places, from)  before = Less (places, to)  inside = And (after, before)  mask = Cast <to = 1> (inside)
+    sums = MatMul (mask, values)  squares = Mul (values, values) }"""
+
+
+def check_packed(checks, folder):
+    """Requests of 1 to 40 places, one after the other."""
+    onnx.save(parse(BAG), folder / "bag.onnx")
+    run_tool("llmc", folder / "bag.onnx", "-o", folder / "bag.llmc", "--batch-dim", "T", "--dim", "T=1..512", "--dim", "M=2..33", "--generate",
+             "offsets=accumulated-zero")
+    done = subprocess.run([BIN.parent / "test/batch-callers", folder / "bag.llmc", "T", str(CALLERS), "2000", "40"], capture_output=True, text=True)
+    checks.check(done.returncode == 0, f"packed: {done.stdout.strip()} {done.stderr.strip()}")
+    runs = re.search(r"(\d+) runs, (\d+) rows, (\d+) with padding", done.stdout)
+    checks.check(runs and int(runs[1]) * 2 < 2000 and runs[2] == runs[3], f"packed: 2000 requests in {runs and runs[1]} runs, nothing padded")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--requests", type=int, default=2000)
@@ -68,6 +88,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         check_rows_that_fail(checks, Path(folder))
+        check_packed(checks, Path(folder))
         for case in cases():
             if arguments.only in case[0]:
                 check_model(checks, Path(folder), arguments.requests, *case)

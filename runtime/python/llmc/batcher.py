@@ -237,10 +237,13 @@ class Batcher:
             models = {(models.model if isinstance(models, BatchModel) else models).entry: models}
         self._names = list(models)
         self._models: list[Model] = []
+        self._inputs: list[list[str]] = []  # of requests to each model
         raw: list[tuple[str, _llmc.Runner, dict[str, object]]] = []
         for name, one in models.items():
             model, own = (one.model, one.settings) if isinstance(one, BatchModel) else (one, ModelSettings())
             self._models.append(model)
+            alone = {**settings, **own}.get("batch_dim") == ""
+            self._inputs.append([info.name for info in model.inputs if alone or not info.generated])
             raw.append((name, model._open(), _raw_settings({**settings, **own}, self._names)))
         self._batcher = _llmc.Batcher(raw, {"max_requests": max_requests, "parallel_runs": parallel_runs,
                                             "max_queued_bytes": total_queued_bytes, "spin_us": _microseconds("spin", spin),
@@ -287,8 +290,9 @@ class Batcher:
         if version:
             options["version"] = version
         asked = self._models[index]
+        names = self._inputs[index]
         future = Future(asked._results)
-        future._request = self._batcher.submit(asked._ordered(inputs), future, options)
+        future._request = self._batcher.submit(asked._ordered(inputs, names), future, options)
         return future
 
     async def run_async(self, *inputs: Any, model: str | None = None, deadline: float = 0, queue_timeout: float = 0, priority: int = 0,

@@ -43,6 +43,8 @@ class TensorInfo:
     dtype: str
     """Type of the elements, as numpy calls it: 'float32'."""
     dims: tuple[Dim, ...]
+    generated: bool = False
+    """Whether batchers make it, so that requests to them leave it out."""
 
     @property
     def shape(self) -> tuple[int | str | None, ...]:
@@ -54,10 +56,10 @@ def _dim(name: str, size: int, low: int, high: int) -> Dim:
     return Dim(name, None if size < 0 else size, low, high)
 
 
-def _infos(raw: list[tuple[str, str, tuple[tuple[str, int, int, int], ...]]]) -> tuple[TensorInfo, ...]:
+def _infos(raw: list[tuple[str, str, tuple[tuple[str, int, int, int], ...], bool]]) -> tuple[TensorInfo, ...]:
     return tuple(
-        TensorInfo(name, dtype, tuple(_dim(*dim) for dim in dims))
-        for name, dtype, dims in raw)
+        TensorInfo(name, dtype, tuple(_dim(*dim) for dim in dims), generated)
+        for name, dtype, dims, generated in raw)
 
 
 class Model:
@@ -113,7 +115,7 @@ class Model:
         An input is a numpy array, or anything that has DLPack or the buffer protocol. Row-major ones are read in place, others
         are copied; nothing is converted. Results are numpy arrays in memory of their own.
         """
-        return self._results(self._open().run(self._ordered(inputs)))
+        return self._results(self._open().run(self._ordered(inputs, self._input_names)))
 
     def submit(self, *inputs: Any, deadline: float = 0, queue_timeout: float = 0, priority: int = 0, stream: int = 0) -> Future:
         """Has the model run by its `batcher`, as `Batcher.submit` says."""
@@ -157,8 +159,7 @@ class Model:
             raise InvalidArgumentError("the model is closed")
         return self._runner
 
-    def _ordered(self, given: tuple[Any, ...]) -> list[Any]:
-        names = self._input_names
+    def _ordered(self, given: tuple[Any, ...], names: list[str]) -> list[Any]:
         if len(given) == 1 and isinstance(given[0], Mapping):
             by_name = given[0]
             if len(by_name) != len(names) or any(name not in by_name for name in names):
