@@ -110,6 +110,8 @@ private:
 PlanBuilder addReluPlan(std::vector<int> levels = {2}, bool openPlacement = false);
 /// The same with f32[N, length], which says how requests share runs: "batch" is axis 0, and b is padded with 1 in "length".
 PlanBuilder batchedPlan();
+/// y = x, f32[T], of packed requests, and n = counts, i64[N], which the batcher makes: the places of each.
+PlanBuilder packedPlan();
 /// y[count] = the positive elements of x[N]: sizes that depend on data.
 PlanBuilder compressPlan();
 /// y = relu(a + b) of 4 elements: the sum on "left", sim:0, relu on "right", sim:1.

@@ -47,6 +47,31 @@ PlanBuilder batchedPlan() {
   return b;
 }
 
+PlanBuilder packedPlan() {
+  PlanBuilder b;
+  uint32_t rows = b.inputDim("T", 0, 0, 1, 64), requests = b.inputDim("N", 1, 0, 1, 8), zero = b.constant(0);
+  uint32_t rowBytes = b.mul(rows, b.constant(4)), requestBytes = b.mul(requests, b.constant(8));
+  uint32_t x = b.input("x", DType::F32, {rows}, rowBytes), counts = b.input("counts", DType::I64, {requests}, requestBytes);
+  uint32_t y = b.output("y", DType::F32, {rows}, rowBytes), n = b.output("n", DType::I64, {requests}, requestBytes);
+  b.copy(x, zero, y, zero, rowBytes);
+  b.copy(counts, zero, n, zero, requestBytes);
+  plan::EntryPointT &entry = *b.parts.plan.entries[0];
+  entry.inputs[0]->dim_names = entry.outputs[0]->dim_names = {"T"};
+  entry.inputs[1]->dim_names = entry.outputs[1]->dim_names = {"N"};
+  auto batching = std::make_unique<plan::BatchingT>();
+  batching->dim = "T";
+  batching->input_axes = batching->output_axes = {0, kNone};
+  batching->request_input_axes = {kNone, kNone};
+  batching->request_output_axes = {kNone, 0};
+  batching->sizes = {1, 8, 64};
+  batching->row_proof = "by test";
+  batching->generated.push_back(std::make_unique<plan::GeneratedT>());
+  batching->generated[0]->input = 1;
+  batching->generated[0]->kind = plan::GeneratedKind::COUNT;
+  entry.batching = std::move(batching);
+  return b;
+}
+
 PlanBuilder twoDevicesPlan() {
   PlanBuilder b;
   uint32_t left = b.addDevice("left", plan::DeviceKind::SIM, 0), right = b.addDevice("right", plan::DeviceKind::SIM, 1);

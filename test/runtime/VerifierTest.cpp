@@ -375,6 +375,40 @@ const Case kBatched[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Entry, Batched, testing::ValuesIn(kBatched));
 
+class Packed : public testing::TestWithParam<Case> {};
+TEST_P(Packed, is_refused) { expectRule(packedPlan, GetParam()); }
+
+const Case kPacked[] = {
+    {"batching-generated", [](PlanT &p) { batching(p).generated.clear(); }},
+    {"batching-generated", [](PlanT &p) { batching(p).generated[0]->input = 9; }},
+    {"batching-generated", [](PlanT &p) { batching(p).generated[0]->input = 0; }},
+    {"batching-generated", [](PlanT &p) { batching(p).generated[0]->kind = plan::GeneratedKind(9); }},
+    {"batching-generated", [](PlanT &p) { batching(p).generated[0]->kind = plan::GeneratedKind::INDEX; }},
+    {"batching-generated",
+     [](PlanT &p) { batching(p).generated.push_back(std::make_unique<plan::GeneratedT>(*batching(p).generated[0])); }},
+    {"batching-generated", [](PlanT &p) { batching(p).request_input_axes[1] = 0; }},
+    {"batching-generated", [](PlanT &p) { batching(p).request_output_axes[1] = kNone; }},
+    {"batching-axes", [](PlanT &p) { batching(p).request_input_axes.clear(); }},
+    {"batching-axes", [](PlanT &p) { batching(p).request_output_axes = {kNone}; }},
+    {"batching-axes", [](PlanT &p) { batching(p).request_output_axes[1] = 1; }},
+    {"batching-axes", [](PlanT &p) { batching(p).request_output_axes[0] = 0; }},
+    {"batching-generated",
+     [](PlanT &p) { // nothing else has rows
+       batching(p).generated[0]->input = 0;
+       batching(p).generated[0]->kind = plan::GeneratedKind::INDEX;
+     }},
+    {"batching-generated",
+     [](PlanT &p) {
+       batching(p).buckets.push_back(std::make_unique<plan::BucketDimT>());
+       bucket(p).name = "N";
+       bucket(p).edges = {2, 4};
+       bucket(p).input_axes = {kNone, 0};
+       bucket(p).output_axes = {kNone, 0};
+       bucket(p).proof = "by test";
+     }},
+};
+INSTANTIATE_TEST_SUITE_P(Entry, Packed, testing::ValuesIn(kPacked));
+
 TEST(Verifier, in_place_buffers_may_share_bytes) {
   // x is last read where y is first written, and the kernel allows it: the same place is good, one element on is not.
   for (bool allowed : {true, false}) {

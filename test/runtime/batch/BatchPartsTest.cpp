@@ -2,6 +2,7 @@
 
 #include "runtime/batch/AdaptiveControl.h"
 #include "runtime/batch/Breaker.h"
+#include "runtime/batch/Generated.h"
 #include "runtime/batch/LatencyModel.h"
 #include "runtime/batch/OrderedQueue.h"
 #include "runtime/batch/ResponseCache.h"
@@ -16,6 +17,22 @@ namespace {
 using namespace llmc::batch;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+template <typename T> std::vector<T> generated(plan::GeneratedKind kind, plan::DType type, std::vector<int64_t> lengths) {
+  std::vector<T> values(size_t(generatedSize(kind, lengths)), T(77));
+  writeGenerated(kind, type, lengths, reinterpret_cast<std::byte *>(values.data()));
+  return values;
+}
+
+TEST(Generated, says_where_requests_lie) {
+  using Kind = plan::GeneratedKind;
+  EXPECT_THAT(generated<int64_t>(Kind::COUNT, plan::DType::I64, {3, 1, 2}), ElementsAre(3, 1, 2));
+  EXPECT_THAT(generated<int32_t>(Kind::ACCUMULATED, plan::DType::I32, {3, 1, 2}), ElementsAre(3, 4, 6));
+  EXPECT_THAT(generated<float>(Kind::ACCUMULATED_ZERO, plan::DType::F32, {3, 1, 2}), ElementsAre(0, 3, 4, 6));
+  EXPECT_THAT(generated<int64_t>(Kind::INDEX, plan::DType::I64, {3, 1, 2}), ElementsAre(0, 0, 0, 1, 2, 2));
+  EXPECT_THAT(generated<int32_t>(Kind::LONGEST, plan::DType::I32, {2, 3, 1}), ElementsAre(0, 0, 0));
+  EXPECT_THAT(generated<int64_t>(Kind::ACCUMULATED_ZERO, plan::DType::I64, {5}), ElementsAre(0, 5));
+}
 
 TEST(OrderedQueue, is_a_sorted_map_that_knows_sums) {
   Random random(1);
