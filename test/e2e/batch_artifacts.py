@@ -221,12 +221,27 @@ def check_costs(checks, folder):
     checks.check(done.returncode == 1 and "compile it with --batch-dim" in done.stderr, f"an artifact without batches is refused: {done.stderr.strip()}")
 
 
+def check_packed_costs(checks, folder):
+    """A size of a packed batch is that of one request."""
+    onnx.save(parse("g (float[T,4] x, int64[N] counts) => (float[N] y, float[T,4] z) { y = Cast <to = 1> (counts)  z = Neg (x) }"), folder / "packed.onnx")
+    artifact = folder / "packed.llmc"
+    done = run_tool("llmc", folder / "packed.onnx", "-o", artifact, "--batch-dim", "T", "--dim", "T=1..100", "--dim", "N=1..8", "--generate", "counts=count",
+                    "--batch-sizes", "1,10,100")
+    checks.check(done.returncode == 0 and "batches of requests packed along T, up to 100 places; trial: 8 packed requests" in done.stdout,
+                 f"packed requests: {done.stdout.strip()} {done.stderr.strip()}")
+    batching = batching_of(artifact)
+    checks.check(batching["generated"] == {"counts": "COUNT"} and batching["request_outputs"] == {"y": 0}, f"the artifact says how: {batching}")
+    done = run_tool("llmc-bench", artifact, "--save-costs", "--min-time", "0.01", "--threads", "1")
+    checks.check(done.returncode == 0 and len(batching_of(artifact)["costs"]) == 3, f"their costs are measured: {done.stdout.strip()} {done.stderr.strip()}")
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         check_accepted(checks, Path(folder))
         check_refused(checks, Path(folder))
         check_costs(checks, Path(folder))
+        check_packed_costs(checks, Path(folder))
         check_row_faults(checks, Path(folder))
         check_models(checks, Path(folder))
     sys.exit(checks.finish())

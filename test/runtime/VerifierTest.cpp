@@ -381,6 +381,7 @@ TEST_P(Packed, is_refused) { expectRule(packedPlan, GetParam()); }
 const Case kPacked[] = {
     {"batching-generated", [](PlanT &p) { batching(p).generated.clear(); }},
     {"batching-generated", [](PlanT &p) { batching(p).generated[0]->input = 9; }},
+    {"batching-generated", [](PlanT &p) { entry(p).inputs[1]->dim_names.clear(); }},
     {"batching-generated", [](PlanT &p) { batching(p).generated[0]->input = 0; }},
     {"batching-generated", [](PlanT &p) { batching(p).generated[0]->kind = plan::GeneratedKind(9); }},
     {"batching-generated", [](PlanT &p) { batching(p).generated[0]->kind = plan::GeneratedKind::INDEX; }},

@@ -1,5 +1,6 @@
 //===- SaveCosts.cpp - What runs of each size take, measured and kept in the artifact -----------------------------===//
 
+#include "runtime/batch/Generated.h"
 #include "runtime/plan/verify/Verify.h"
 #include "tools/common/PlanRewrite.h"
 #include "tools/common/Tool.h"
@@ -22,8 +23,9 @@ uint32_t findEntry(const plan::Plan &plan, const std::string &name) {
 /// Goes through the buckets, the last dim fastest, and the sizes of each.
 class CostTable {
 public:
-  CostTable(const plan::Batching &batching, const BenchOptions &options, uint32_t entry)
-      : batching(batching), options(options), plan(options.artifact, options.load), session(plan, int(entry)), entry(int(entry)) {}
+  CostTable(const plan::EntryPoint &spec, const BenchOptions &options, uint32_t entry)
+      : spec(spec), batching(*spec.batching()), options(options), plan(options.artifact, options.load), session(plan, int(entry)),
+        entry(int(entry)) {}
 
   std::vector<uint64_t> measureAll() {
     visit(0);
@@ -51,8 +53,9 @@ private:
     BenchOptions run = options;
     run.seed = run.seed.value_or(1);
     run.dims.insert(run.dims.end(), dims.begin(), dims.end());
-    run.dims.push_back(concat(text(batching.dim()), "=", size));
+    addPackedDims(run, int64_t(size));
     std::vector<Tensor> inputs = makeInputs(plan, entry, run);
+    generate(inputs, int64_t(size));
     setInputs(session, inputs);
     std::vector<double> times = measure(session, run);
     double median = times[times.size() / 2];
@@ -63,6 +66,23 @@ private:
     std::fflush(stdout);
   }
 
+  const plan::TensorSpec &generatedInput(uint32_t i) const { return *spec.inputs()->Get(batching.generated()->Get(i)->input()); }
+
+  /// Of a packed batch that is one request.
+  void addPackedDims(BenchOptions &run, int64_t places) const {
+    for (uint32_t i = 0; i < count(batching.generated()); ++i)
+      if (plan::GeneratedKind kind = batching.generated()->Get(i)->kind(); kind != plan::GeneratedKind::INDEX)
+        run.dims.push_back(concat(text(generatedInput(i).dim_names()->Get(0)), "=", batch::generatedSize(kind, {&places, 1})));
+    run.dims.push_back(concat(text(batching.dim()), "=", places));
+  }
+
+  void generate(std::vector<Tensor> &inputs, int64_t places) const {
+    for (uint32_t i = 0; i < count(batching.generated()); ++i)
+      batch::writeGenerated(batching.generated()->Get(i)->kind(), generatedInput(i).dtype(), {&places, 1},
+                            inputs[batching.generated()->Get(i)->input()].data.data());
+  }
+
+  const plan::EntryPoint &spec;
   const plan::Batching &batching;
   const BenchOptions &options;
   Plan plan;
@@ -82,7 +102,7 @@ int saveCosts(const BenchOptions &options) {
   const plan::Batching *batching = (*file)->plan().entries()->Get(entry)->batching();
   if (!batching)
     badData("'" + options.artifact + "' does not say how requests share runs; compile it with --batch-dim");
-  CostTable table(*batching, options, entry);
+  CostTable table(*(*file)->plan().entries()->Get(entry), options, entry);
   std::unique_ptr<plan::PlanT> changed((*file)->plan().UnPack());
   plan::BatchingT &target = *changed->entries[entry]->batching;
   target.costs = table.measureAll();

@@ -103,9 +103,9 @@ static Status verifyGenerated(const plan::EntryPoint &entry, const plan::Batchin
     return fail("batching-generated", "there is no input ", generated.input(), " to generate");
   if (generated.kind() > plan::GeneratedKind::MAX)
     return fail("batching-generated", "input '", text(spec->name()), "' is of kind ", unsigned(generated.kind()));
-  if (count(spec->dims()) != 1 ||
+  if (count(spec->dims()) != 1 || count(spec->dim_names()) != 1 ||
       (spec->dtype() != plan::DType::I32 && spec->dtype() != plan::DType::I64 && spec->dtype() != plan::DType::F32))
-    return fail("batching-generated", "input '", text(spec->name()), "' is not one axis of I32, I64 or F32");
+    return fail("batching-generated", "input '", text(spec->name()), "' is not one named axis of I32, I64 or F32");
   if ((batching.input_axes()->Get(generated.input()) != kNone) != (generated.kind() == plan::GeneratedKind::INDEX) ||
       batching.request_input_axes()->Get(generated.input()) != kNone)
     return fail("batching-generated", "input '", text(spec->name()), "' has other axes than its kind");
