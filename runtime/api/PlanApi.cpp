@@ -164,8 +164,8 @@ static llmc_status tensorInfo(const llmc_plan *plan, int32_t entry, int32_t inde
       return {Code::InvalidArgument,
               concat("there is no ", input ? "input " : "output ", index, " among ", tensors.list.size())};
     const llmc_tensors::Tensor &tensor = tensors.list[size_t(index)];
-    llmc_tensor_info result = {info->struct_size, tensor.name, tensor.type, int32_t(tensor.dims.size()),
-                               tensor.dims.data(), tensor.isGenerated};
+    llmc_tensor_info result = {info->struct_size,           tensor.name,        tensor.type,
+                               int32_t(tensor.dims.size()), tensor.dims.data(), tensor.isGenerated};
     std::memcpy(info, &result, std::min(info->struct_size, sizeof result));
     return {};
   });

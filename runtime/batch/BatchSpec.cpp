@@ -211,12 +211,14 @@ Status SpecReader::readRequestRange() {
       continue;
     const Program::Symbol *symbol = symbolOf(entry.spec.inputs(), i, 0);
     if (!symbol)
-      return {Code::InvalidPlan, concat("the dim of input '", spec.inputs[i].name, "', which is generated, is not a symbol")};
+      return {Code::InvalidPlan,
+              concat("the dim of input '", spec.inputs[i].name, "', which is generated, is not a symbol")};
     bool hasZero = *kind == plan::GeneratedKind::ACCUMULATED_ZERO;
     if (*kind != plan::GeneratedKind::LONGEST)
       spec.maxRequests = std::min(spec.maxRequests, symbol->hi - hasZero);
     if (symbol->lo > 1 + hasZero || (*kind == plan::GeneratedKind::LONGEST && symbol->hi < spec.maxRows))
-      return invalid(concat("the dim of input '", spec.inputs[i].name, "', which is generated, is in ", symbol->lo, "..", symbol->hi));
+      return invalid(concat("the dim of input '", spec.inputs[i].name, "', which is generated, is in ", symbol->lo,
+                            "..", symbol->hi));
   }
   if (spec.maxRequests < 1 || (spec.isPacked() && spec.minRows > 1))
     return invalid(concat("a batch of one request of one place of '", spec.dim, "' is not allowed"));
@@ -245,12 +247,14 @@ bool SpecReader::findExact() const {
 } // namespace
 
 bool BatchSpec::isPacked() const {
-  return std::any_of(inputs.begin(), inputs.end(), [](const BatchTensor &input) { return input.generated.has_value(); });
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const BatchTensor &input) { return input.generated.has_value(); });
 }
 
 bool BatchSpec::matches(const BatchSpec &other) const {
-  return dim == other.dim && minRows == other.minRows && maxRows == other.maxRows && maxRequests == other.maxRequests && sizes == other.sizes &&
-         inputs == other.inputs && outputs == other.outputs && padded == other.padded && isExact == other.isExact;
+  return dim == other.dim && minRows == other.minRows && maxRows == other.maxRows && maxRequests == other.maxRequests &&
+         sizes == other.sizes && inputs == other.inputs && outputs == other.outputs && padded == other.padded &&
+         isExact == other.isExact;
 }
 
 Result<BatchSpec> readBatchSpec(const LoadedPlan &plan, uint32_t entry, const char *dim) {

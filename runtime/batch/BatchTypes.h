@@ -46,7 +46,7 @@ struct Arrival {
   uint32_t version = kNone; // pinned to this version of the model; kNone: the present one
   uint32_t rows = 1;
   int64_t bytes = 0;     // of the inputs
-  int64_t elements = 0;  // of which a batch may have no more than ModelConfig::maxElements: packed requests are one each
+  int64_t elements = 0; // of which a batch may have no more than ModelConfig::maxElements: packed requests are one each
   uint32_t priority = 0; // 1 is the most urgent; 0: the model's default
   uint64_t stream = kNoStream;
   TimeNs deadline = kNever;     // a time; one that equals now is not over yet

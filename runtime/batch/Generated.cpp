@@ -1,4 +1,4 @@
-//===- Generated.cpp - Inputs that say where the requests of a packed batch lie ------------------------------------===//
+//===- Generated.cpp - Inputs that say where the requests of a packed batch lie -----------------------------------===//
 
 #include "runtime/batch/Generated.h"
 #include <algorithm>

@@ -1,4 +1,4 @@
-//===- Generated.h - Inputs that say where the requests of a packed batch lie --------------------------------------===//
+//===- Generated.h - Inputs that say where the requests of a packed batch lie -------------------------------------===//
 #ifndef LLMC_RUNTIME_BATCH_GENERATED_H
 #define LLMC_RUNTIME_BATCH_GENERATED_H
 

@@ -52,7 +52,8 @@ Status Instance::gatherInput(const Job &job, uint32_t index, rt::AlignedBlock &b
   int64_t row = 0;
   if (!tensor.hasRows()) {
     for (Call *member : job.members)
-      copyRows(block.data(), {dims, row++}, member->inputs[index], {member->dimsOf(tensor), 0}, tensor.requestAxis, 1, tensor.elementSize);
+      copyRows(block.data(), {dims, row++}, member->inputs[index], {member->dimsOf(tensor), 0}, tensor.requestAxis, 1,
+               tensor.elementSize);
     return {};
   }
   for (Call *member : job.members) {
@@ -113,7 +114,8 @@ Status Instance::checkOutputDims(const Job &job, uint32_t index) const {
   std::span<const int64_t> expected = outputDims(job, index), dims = session.outputDims(index);
   if (!spec.isBatched() || std::equal(dims.begin(), dims.end(), expected.begin(), expected.end()))
     return {};
-  return {rt::Code::InvalidPlan, rt::concat("output '", spec.outputs[index].name, "' has other dims than the plan says for ", job.rows, " rows")};
+  return {rt::Code::InvalidPlan, rt::concat("output '", spec.outputs[index].name,
+                                            "' has other dims than the plan says for ", job.rows, " rows")};
 }
 
 Status Instance::scatterOutput(const Job &job, uint32_t index) {
@@ -133,7 +135,8 @@ Status Instance::scatterOutput(const Job &job, uint32_t index) {
     if (to == data.data()) // written in place
       return {};
     if (tensor.requestAxis != kNone)
-      copyRows(to, {owner.outputDimsOf(tensor), 0}, data.data(), {dims, request++}, tensor.requestAxis, 1, tensor.elementSize);
+      copyRows(to, {owner.outputDimsOf(tensor), 0}, data.data(), {dims, request++}, tensor.requestAxis, 1,
+               tensor.elementSize);
     else if (!tensor.hasRows())
       std::copy_n(data.data(), std::min(data.size(), owner.outputs[index].size), to);
     else

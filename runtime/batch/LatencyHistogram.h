@@ -1,5 +1,4 @@
-//===- LatencyHistogram.h - Times counted in buckets of 3 %
-//---------------------------------------------------------===//
+//===- LatencyHistogram.h - Times counted in buckets of 3 % -------------------------------------------------------===//
 //
 // Log-linear: each power of two has 32 buckets of equal width, so a value is known to 1/32 of itself. Fixed size, no
 // allocation.

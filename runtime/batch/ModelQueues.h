@@ -1,5 +1,4 @@
-//===- ModelQueues.h - The waiting requests of one model
-//------------------------------------------------------------===//
+//===- ModelQueues.h - The waiting requests of one model ----------------------------------------------------------===//
 //
 // One ordered queue per pin, bucket and class. Pin 0 holds what any present version may take, pin s + 1 what is bound
 // to the version in slot s. A walk merges the queues that a batch may draw from, in the order of keys.

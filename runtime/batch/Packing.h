@@ -1,5 +1,4 @@
-//===- Packing.h - Which waiting requests would make the next batch, and how many rows run
-//--------------------------===//
+//===- Packing.h - Which waiting requests would make the next batch, and how many rows run ------------------------===//
 //
 // Looks only: nothing leaves a queue here. Batches are bound late, so this is asked again whenever something may start.
 //

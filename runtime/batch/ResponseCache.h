@@ -1,5 +1,4 @@
-//===- ResponseCache.h - Which answers to keep, and for whom
-//--------------------------------------------------------===//
+//===- ResponseCache.h - Which answers to keep, and for whom ------------------------------------------------------===//
 //
 // Decides; the caller stores inputs and answers under the slot numbers that it is given. A hash alone never makes a
 // hit: the caller compares the inputs. Least recently used entries go first when bytes or slots run out. Requests with

@@ -146,7 +146,8 @@ Status Batcher::findShape(Call &request) {
     if (input.requestAxis != kNone) {
       int64_t &places = request.shapeDims[input.firstDim + input.requestAxis];
       if (places != 1)
-        return {Code::Shape, concat("input '", input.name, "' has ", places, " in dim ", input.requestAxis, ", expected 1: one place for each request")};
+        return {Code::Shape, concat("input '", input.name, "' has ", places, " in dim ", input.requestAxis,
+                                    ", expected 1: one place for each request")};
       places = 0;
     }
     if (!input.hasRows() || input.generated)
@@ -206,9 +207,8 @@ Status Batcher::describeShape(const Call &request, const Model &model, Shape &sh
   shape.outputDims.clear();
   for (uint32_t i = 0; i < spec.outputs.size(); ++i)
     for (uint32_t d = 0; d < spec.outputs[i].rank; ++d)
-      shape.outputDims.push_back(spec.outputs[i].varies(d)
-                                     ? 0
-                                     : binding->shape.values[entry->spec.outputs()->Get(i)->dims()->Get(d)]);
+      shape.outputDims.push_back(
+          spec.outputs[i].varies(d) ? 0 : binding->shape.values[entry->spec.outputs()->Get(i)->dims()->Get(d)]);
   return {};
 }
 

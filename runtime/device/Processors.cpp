@@ -33,7 +33,8 @@ static unsigned quotaProcessors() {
 unsigned availableProcessors() {
   static const unsigned result = [] {
     int byAffinity = CPU_COUNT(&usableProcessors());
-    return std::max(1u, std::min(byAffinity ? unsigned(byAffinity) : std::thread::hardware_concurrency(), quotaProcessors()));
+    return std::max(
+        1u, std::min(byAffinity ? unsigned(byAffinity) : std::thread::hardware_concurrency(), quotaProcessors()));
   }();
   return result;
 }

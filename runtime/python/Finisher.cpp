@@ -1,5 +1,4 @@
-//===- Finisher.cpp - Tells Python of the ends of requests
-//----------------------------------------------------------===//
+//===- Finisher.cpp - Tells Python of the ends of requests --------------------------------------------------------===//
 
 #include "Finisher.h"
 #include "Batcher.h"

@@ -1,5 +1,4 @@
-//===- Finisher.h - Tells Python of the ends of requests
-//------------------------------------------------------------===//
+//===- Finisher.h - Tells Python of the ends of requests ----------------------------------------------------------===//
 //
 // On a thread of its own: threads that run batches never wait for the GIL, which other Python threads may hold for
 // milliseconds, and what ended meanwhile is told in one go.

@@ -1,5 +1,4 @@
-//===- Fork.cpp - A process made by fork has no threads of its parent's
-//---------------------------------------------===//
+//===- Fork.cpp - A process made by fork has no threads of its parent's -------------------------------------------===//
 
 #include "Fork.h"
 #include "llmc/llmc.hpp"

@@ -1,5 +1,4 @@
-//===- Fork.h - A process made by fork has no threads of its parent's
-//-----------------------------------------------===//
+//===- Fork.h - A process made by fork has no threads of its parent's ---------------------------------------------===//
 #ifndef LLMC_RUNTIME_PYTHON_FORK_H
 #define LLMC_RUNTIME_PYTHON_FORK_H
 

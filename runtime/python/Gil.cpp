@@ -1,5 +1,4 @@
-//===- Gil.cpp - The interpreter's lock, also while the interpreter ends
-//--------------------------------------------===//
+//===- Gil.cpp - The interpreter's lock, also while the interpreter ends ------------------------------------------===//
 
 #include "Gil.h"
 #include <atomic>

@@ -1,5 +1,4 @@
-//===- Gil.h - The interpreter's lock, also while the interpreter ends
-//----------------------------------------------===//
+//===- Gil.h - The interpreter's lock, also while the interpreter ends --------------------------------------------===//
 //
 // A thread that asks for the lock of an interpreter that has ended is ended itself, by an unwinding that C++ frames do
 // not survive. So the end waits until no other thread is between Python and here; those that come later, or back, sleep

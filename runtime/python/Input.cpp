@@ -1,5 +1,4 @@
-//===- Input.cpp - Any tensor of Python's, as the runtime reads it
-//--------------------------------------------------===//
+//===- Input.cpp - Any tensor of Python's, as the runtime reads it ------------------------------------------------===//
 
 #include "Input.h"
 #include "Types.h"

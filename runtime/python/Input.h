@@ -1,5 +1,4 @@
-//===- Input.h - Any tensor of Python's, as the runtime reads it
-//----------------------------------------------------===//
+//===- Input.h - Any tensor of Python's, as the runtime reads it --------------------------------------------------===//
 #ifndef LLMC_RUNTIME_PYTHON_INPUT_H
 #define LLMC_RUNTIME_PYTHON_INPUT_H
 

@@ -1,5 +1,4 @@
-//===- Module.cpp - The extension behind the Python package
-//---------------------------------------------------------===//
+//===- Module.cpp - The extension behind the Python package -------------------------------------------------------===//
 //
 // What needs the C API or the GIL; the package's Python says how it is used.
 //

@@ -1,5 +1,4 @@
-//===- Options.h - Settings of the C API from a dict
-//----------------------------------------------------------------===//
+//===- Options.h - Settings of the C API from a dict --------------------------------------------------------------===//
 #ifndef LLMC_RUNTIME_PYTHON_OPTIONS_H
 #define LLMC_RUNTIME_PYTHON_OPTIONS_H
 

@@ -1,5 +1,4 @@
-//===- Request.cpp - A request from its submission to its end
-//-------------------------------------------------------===//
+//===- Request.cpp - A request from its submission to its end -----------------------------------------------------===//
 
 #include "Batcher.h"
 #include "Options.h"

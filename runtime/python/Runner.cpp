@@ -1,5 +1,4 @@
-//===- Runner.cpp - One entry of a plan, run by any number of threads
-//-----------------------------------------------===//
+//===- Runner.cpp - One entry of a plan, run by any number of threads ---------------------------------------------===//
 
 #include "Runner.h"
 #include <cstring>

@@ -1,5 +1,4 @@
-//===- Runner.h - One entry of a plan, run by any number of threads
-//-------------------------------------------------===//
+//===- Runner.h - One entry of a plan, run by any number of threads -----------------------------------------------===//
 #ifndef LLMC_RUNTIME_PYTHON_RUNNER_H
 #define LLMC_RUNTIME_PYTHON_RUNNER_H
 

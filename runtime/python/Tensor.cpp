@@ -1,5 +1,4 @@
-//===- Tensor.cpp - A result that owns its memory
-//-------------------------------------------------------------------===//
+//===- Tensor.cpp - A result that owns its memory -----------------------------------------------------------------===//
 
 #include "Tensor.h"
 #include "Types.h"

@@ -1,5 +1,4 @@
-//===- Tensor.h - A result that owns its memory
-//---------------------------------------------------------------------===//
+//===- Tensor.h - A result that owns its memory -------------------------------------------------------------------===//
 #ifndef LLMC_RUNTIME_PYTHON_TENSOR_H
 #define LLMC_RUNTIME_PYTHON_TENSOR_H
 

@@ -1,5 +1,4 @@
-//===- Types.cpp - Element types in Python's terms
-//------------------------------------------------------------------===//
+//===- Types.cpp - Element types in Python's terms ----------------------------------------------------------------===//
 
 #include "Types.h"
 

@@ -1,5 +1,4 @@
-//===- Types.h - Element types in Python's terms
-//--------------------------------------------------------------------===//
+//===- Types.h - Element types in Python's terms ------------------------------------------------------------------===//
 #ifndef LLMC_RUNTIME_PYTHON_TYPES_H
 #define LLMC_RUNTIME_PYTHON_TYPES_H
 

@@ -51,7 +51,8 @@ PlanBuilder packedPlan() {
   PlanBuilder b;
   uint32_t rows = b.inputDim("T", 0, 0, 1, 64), requests = b.inputDim("N", 1, 0, 1, 8), zero = b.constant(0);
   uint32_t rowBytes = b.mul(rows, b.constant(4)), requestBytes = b.mul(requests, b.constant(8));
-  uint32_t x = b.input("x", DType::F32, {rows}, rowBytes), counts = b.input("counts", DType::I64, {requests}, requestBytes);
+  uint32_t x = b.input("x", DType::F32, {rows}, rowBytes),
+           counts = b.input("counts", DType::I64, {requests}, requestBytes);
   uint32_t y = b.output("y", DType::F32, {rows}, rowBytes), n = b.output("n", DType::I64, {requests}, requestBytes);
   b.copy(x, zero, y, zero, rowBytes);
   b.copy(counts, zero, n, zero, requestBytes);

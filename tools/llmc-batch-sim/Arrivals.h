@@ -1,5 +1,4 @@
-//===- Arrivals.h - When requests come
-//------------------------------------------------------------------------------===//
+//===- Arrivals.h - When requests come ----------------------------------------------------------------------------===//
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_ARRIVALS_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_ARRIVALS_H
 

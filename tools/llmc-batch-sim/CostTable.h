@@ -1,5 +1,4 @@
-//===- CostTable.h - What a run costs, by its rows
-//------------------------------------------------------------------===//
+//===- CostTable.h - What a run costs, by its rows ----------------------------------------------------------------===//
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_COSTTABLE_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_COSTTABLE_H
 

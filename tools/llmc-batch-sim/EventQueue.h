@@ -1,5 +1,4 @@
-//===- EventQueue.h - What happens next under a virtual clock
-//-------------------------------------------------------===//
+//===- EventQueue.h - What happens next under a virtual clock -----------------------------------------------------===//
 //
 // Events of one time come in the order of EventKind, those of one kind as they were pushed.
 //

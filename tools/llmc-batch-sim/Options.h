@@ -1,5 +1,4 @@
-//===- Options.h - The command line as a scenario
-//-------------------------------------------------------------------===//
+//===- Options.h - The command line as a scenario -----------------------------------------------------------------===//
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_OPTIONS_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_OPTIONS_H
 

@@ -1,5 +1,4 @@
-//===- Plot.h - A chart of lines as an SVG file that needs nothing else
-//---------------------------------------------===//
+//===- Plot.h - A chart of lines as an SVG file that needs nothing else -------------------------------------------===//
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_PLOT_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_PLOT_H
 

@@ -1,5 +1,4 @@
-//===- Policy.h - Who decides what runs when
-//--------------------------------------------------------------------------===//
+//===- Policy.h - Who decides what runs when ----------------------------------------------------------------------===//
 //
 // The batcher itself, unchanged, and for comparison what others do. All are driven by the same events.
 //

@@ -1,5 +1,4 @@
-//===- Random.h - Seeded numbers that are the same on every machine
-//-------------------------------------------------===//
+//===- Random.h - Seeded numbers that are the same on every machine -----------------------------------------------===//
 //
 // The distributions of the standard library differ between libraries, and its math functions in the last bit. Here all
 // is splitmix64, additions and multiplications.

@@ -1,5 +1,4 @@
-//===- Recommend.h - Settings for a load and an SLO, and why
-//--------------------------------------------------------===//
+//===- Recommend.h - Settings for a load and an SLO, and why ------------------------------------------------------===//
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_RECOMMEND_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_RECOMMEND_H
 

@@ -1,5 +1,4 @@
-//===- Scenario.h - What to simulate
-//--------------------------------------------------------------------------------===//
+//===- Scenario.h - What to simulate ------------------------------------------------------------------------------===//
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_SCENARIO_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_SCENARIO_H
 

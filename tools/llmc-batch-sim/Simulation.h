@@ -1,5 +1,4 @@
-//===- Simulation.h - Plays a scenario under a virtual clock
-//--------------------------------------------------------===//
+//===- Simulation.h - Plays a scenario under a virtual clock ------------------------------------------------------===//
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_SIMULATION_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_SIMULATION_H
 

@@ -1,5 +1,4 @@
-//===- Sweep.h - One scenario at many rates, for a chart
-//--------------------------------------------------------------===//
+//===- Sweep.h - One scenario at many rates, for a chart ----------------------------------------------------------===//
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_SWEEP_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_SWEEP_H
 

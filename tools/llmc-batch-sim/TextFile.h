@@ -1,5 +1,4 @@
-//===- TextFile.h - Files of numbers, a few on each line
-//------------------------------------------------------------===//
+//===- TextFile.h - Files of numbers, a few on each line ----------------------------------------------------------===//
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_TEXTFILE_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_TEXTFILE_H
 

@@ -24,8 +24,8 @@ uint32_t findEntry(const plan::Plan &plan, const std::string &name) {
 class CostTable {
 public:
   CostTable(const plan::EntryPoint &spec, const BenchOptions &options, uint32_t entry)
-      : spec(spec), batching(*spec.batching()), options(options), plan(options.artifact, options.load), session(plan, int(entry)),
-        entry(int(entry)) {}
+      : spec(spec), batching(*spec.batching()), options(options), plan(options.artifact, options.load),
+        session(plan, int(entry)), entry(int(entry)) {}
 
   std::vector<uint64_t> measureAll() {
     visit(0);
@@ -66,13 +66,16 @@ private:
     std::fflush(stdout);
   }
 
-  const plan::TensorSpec &generatedInput(uint32_t i) const { return *spec.inputs()->Get(batching.generated()->Get(i)->input()); }
+  const plan::TensorSpec &generatedInput(uint32_t i) const {
+    return *spec.inputs()->Get(batching.generated()->Get(i)->input());
+  }
 
   /// Of a packed batch that is one request.
   void addPackedDims(BenchOptions &run, int64_t places) const {
     for (uint32_t i = 0; i < count(batching.generated()); ++i)
       if (plan::GeneratedKind kind = batching.generated()->Get(i)->kind(); kind != plan::GeneratedKind::INDEX)
-        run.dims.push_back(concat(text(generatedInput(i).dim_names()->Get(0)), "=", batch::generatedSize(kind, {&places, 1})));
+        run.dims.push_back(
+            concat(text(generatedInput(i).dim_names()->Get(0)), "=", batch::generatedSize(kind, {&places, 1})));
     run.dims.push_back(concat(text(batching.dim()), "=", places));
   }
 

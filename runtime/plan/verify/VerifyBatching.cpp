@@ -92,13 +92,16 @@ static Status verifyRequestAxes(const TensorSpecs *specs, const Axes *axes, cons
     return fail("batching-axes", "there are axes of requests for ", count(axes), " of ", count(specs), " ", what);
   for (uint32_t i = 0; i < count(axes); ++i)
     if (axes->Get(i) != kNone && (axes->Get(i) >= count(specs->Get(i)->dims()) || rows->Get(i) != kNone))
-      return fail("batching-axes", "axis ", axes->Get(i), " of '", text(specs->Get(i)->name()), "' has no place for each request");
+      return fail("batching-axes", "axis ", axes->Get(i), " of '", text(specs->Get(i)->name()),
+                  "' has no place for each request");
   return {};
 }
 
 /// The axis of a generated input is rows if it is an index, else its own.
-static Status verifyGenerated(const plan::EntryPoint &entry, const plan::Batching &batching, const plan::Generated &generated) {
-  const plan::TensorSpec *spec = generated.input() < count(entry.inputs()) ? entry.inputs()->Get(generated.input()) : nullptr;
+static Status verifyGenerated(const plan::EntryPoint &entry, const plan::Batching &batching,
+                              const plan::Generated &generated) {
+  const plan::TensorSpec *spec =
+      generated.input() < count(entry.inputs()) ? entry.inputs()->Get(generated.input()) : nullptr;
   if (!spec)
     return fail("batching-generated", "there is no input ", generated.input(), " to generate");
   if (generated.kind() > plan::GeneratedKind::MAX)
@@ -130,7 +133,8 @@ static Status verifyPacking(const plan::EntryPoint &entry, const plan::Batching 
   }
   for (uint32_t i = 0; i < count(entry.outputs()); ++i)
     if (batching.output_axes()->Get(i) == kNone && batching.request_output_axes()->Get(i) == kNone)
-      return fail("batching-generated", "output '", text(entry.outputs()->Get(i)->name()), "' has neither rows nor a place for each request");
+      return fail("batching-generated", "output '", text(entry.outputs()->Get(i)->name()),
+                  "' has neither rows nor a place for each request");
   for (uint32_t i = 0; i < count(entry.inputs()); ++i)
     if (batching.input_axes()->Get(i) != kNone && !isGenerated(batching, i))
       return {};

@@ -1,5 +1,4 @@
-//===- BatchBench.cpp - How many events the batcher takes on one core
-//-----------------------------------------------===//
+//===- BatchBench.cpp - How many events the batcher takes on one core ---------------------------------------------===//
 //
 // Not a test: build/release/test/batch-bench prints the rate of arrivals and completions, with a queue that is short,
 // and with one that holds thousands of requests of three classes with deadlines.

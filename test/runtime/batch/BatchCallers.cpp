@@ -2,13 +2,14 @@
 //
 //   batch-callers MODEL.llmc ROWS_DIM CALLERS REQUESTS MAX_ROWS [DIM=SIZE,SIZE,..] [INPUT=LO..HI] [INPUT!VALUE] ...
 //
-// In a packed model, requests have up to MAX_ROWS places of ROWS_DIM, and inputs that the batcher makes are computed here for the
-// run alone: one request that begins at 0.
+// In a packed model, requests have up to MAX_ROWS places of ROWS_DIM, and inputs that the batcher makes are computed
+// here for the run alone: one request that begins at 0.
 //
-// Requests are drawn from templates with random inputs. The answer to each is known from a run alone: equal to that of a
-// session to the bit, or within 1e-5 of its scale where dims are padded. Then all callers send at once, and each answer must
-// be, to the bit, that of the run alone. With INPUT!VALUE, an i64 that the model refuses, one of eight requests has it then:
-// they share one run, in which that request alone fails. Prints a line of counts; the exit code is 1 if anything is wrong.
+// Requests are drawn from templates with random inputs. The answer to each is known from a run alone: equal to that of
+// a session to the bit, or within 1e-5 of its scale where dims are padded. Then all callers send at once, and each
+// answer must be, to the bit, that of the run alone. With INPUT!VALUE, an i64 that the model refuses, one of eight
+// requests has it then: they share one run, in which that request alone fails. Prints a line of counts; the exit code
+// is 1 if anything is wrong.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -67,7 +68,8 @@ template <typename T> void fill(Template::Tensor &tensor, size_t count, Range ra
   tensor.bytes.assign(bytes, bytes + count * sizeof(T));
 }
 
-/// Of one request with so many places: by the size of its dim, 0 for each place (an index), or the places (after a zero).
+/// Of one request with so many places: by the size of its dim, 0 for each place (an index), or the places (after a
+/// zero).
 Template::Tensor generated(const TensorInfo &info, const std::string &rowsDim, int64_t places) {
   std::vector<int64_t> values = {places};
   if (info.dims[0].name == rowsDim)

@@ -2,10 +2,11 @@
 //
 //   batch-load MODEL.llmc [SIZE [SECONDS [THREADS]]]
 //
-// Requests of one row of zeros; SIZE is what open dims get that are not the rows. Prints, each against what sessions alone
-// reach in the same process: throughput at saturation, latency at 70 % load, and answers within an SLO at 1.5 and 3 times the
-// capacity, with queues bounded by it. Arrivals are Poisson, from a seed. SECONDS for each, in nine rounds whose median counts.
-// The load of 70 % is played again by the simulator, with the costs of the sizes as sessions show them around each round.
+// Requests of one row of zeros; SIZE is what open dims get that are not the rows. Prints, each against what sessions
+// alone reach in the same process: throughput at saturation, latency at 70 % load, and answers within an SLO at 1.5 and
+// 3 times the capacity, with queues bounded by it. Arrivals are Poisson, from a seed. SECONDS for each, in nine rounds
+// whose median counts. The load of 70 % is played again by the simulator, with the costs of the sizes as sessions show
+// them around each round.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -115,9 +116,7 @@ struct Outcomes {
   int64_t within(double limit) const {
     return std::count_if(latencies.begin(), latencies.end(), [=](double latency) { return latency <= limit; });
   }
-  double percentile(double share) {
-    return latencies.empty() ? NAN : quantile(latencies, share);
-  }
+  double percentile(double share) { return latencies.empty() ? NAN : quantile(latencies, share); }
 };
 
 /// A request that knows when it was due to come.
@@ -140,9 +139,10 @@ struct Sent {
   }
 };
 
-/// Sends at `rate`, whatever becomes of the answers, and waits for those that are open. A late sender counts against the
-/// batcher.
-Outcomes load(Batcher &batcher, const Plan &plan, int64_t size, double rate, double slo, double seconds, std::mt19937_64 &random) {
+/// Sends at `rate`, whatever becomes of the answers, and waits for those that are open. A late sender counts against
+/// the batcher.
+Outcomes load(Batcher &batcher, const Plan &plan, int64_t size, double rate, double slo, double seconds,
+              std::mt19937_64 &random) {
   Rows row(plan, 1, size);
   std::vector<llmc_batch_input> raw;
   for (const Input &input : row.inputs)
@@ -181,8 +181,8 @@ Outcomes load(Batcher &batcher, const Plan &plan, int64_t size, double rate, dou
 
 /// What runs take.
 struct Sizes {
-  double single, full; // seconds of a run of one row, of a full one
-  int rows;            // of a full one
+  double single, full;              // seconds of a run of one row, of a full one
+  int rows;                         // of a full one
   std::vector<double> seconds = {}; // of 1, 2, 4 ... rows
   double capacity() const { return rows / full; }
 };
@@ -195,7 +195,8 @@ sim::Report simulate(const Outcomes &outcomes, const std::vector<double> &second
   if (!out)
     throw std::runtime_error("can not write arrivals to /tmp");
   for (Time::time_point due : outcomes.due)
-    std::fprintf(out, "%lld 1\n", (long long)std::chrono::duration_cast<std::chrono::microseconds>(due - outcomes.due[0]).count());
+    std::fprintf(out, "%lld 1\n",
+                 (long long)std::chrono::duration_cast<std::chrono::microseconds>(due - outcomes.due[0]).count());
   std::fclose(out);
   sim::Scenario scenario;
   sim::ModelLoad load;
@@ -222,7 +223,8 @@ sim::Report simulate(const Outcomes &outcomes, const std::vector<double> &second
 /// Rounds of load, each between two looks at what sessions reach: a shared machine is not the same twice.
 class Rounds {
 public:
-  Rounds(const Plan &plan, Sizes sizes, int64_t size, double seconds) : plan(plan), sizes(sizes), size(size), seconds(seconds) {}
+  Rounds(const Plan &plan, Sizes sizes, int64_t size, double seconds)
+      : plan(plan), sizes(sizes), size(size), seconds(seconds) {}
 
   void saturation() {
     Batcher batcher = makeBatcher(plan, sizes.rows, 0);
@@ -248,9 +250,10 @@ public:
           predicted50.push_back(report.p50Ms / 1e3 / p50.back());
           predicted99.push_back(report.p99Ms / 1e3 / p99.back());
         });
-    std::printf("%.0f %% load: p50 %.2f ms, p99 %.2f ms, which is %.2f of 2.5 single runs and a full one\n", 100 * factor,
-                median(p50) * 1e3, median(p99) * 1e3, median(shares));
-    std::printf("  the simulator says %.2f of that p50 and %.2f of that p99\n", median(predicted50), median(predicted99));
+    std::printf("%.0f %% load: p50 %.2f ms, p99 %.2f ms, which is %.2f of 2.5 single runs and a full one\n",
+                100 * factor, median(p50) * 1e3, median(p99) * 1e3, median(shares));
+    std::printf("  the simulator says %.2f of that p50 and %.2f of that p99\n", median(predicted50),
+                median(predicted99));
   }
 
   void overload(double factor) {
@@ -301,8 +304,8 @@ private:
   std::mt19937_64 random{1};
 };
 
-/// The most rows that serve within a tenth of what the best size does, so that a batch means something where all are alike.
-/// All sizes are measured in turns.
+/// The most rows that serve within a tenth of what the best size does, so that a batch means something where all are
+/// alike. All sizes are measured in turns.
 Sizes findBest(const Plan &plan, int64_t size) {
   std::vector<std::vector<double>> times;
   for (int turn = 0; turn < 7; ++turn)
@@ -346,7 +349,8 @@ int main(int argc, char **argv) {
     return 2;
   }
   try {
-    return llmc::test::run(argv[1], argc > 2 ? std::atoll(argv[2]) : 16, argc > 3 ? std::atof(argv[3]) : 9, argc > 4 ? std::atoi(argv[4]) : 0);
+    return llmc::test::run(argv[1], argc > 2 ? std::atoll(argv[2]) : 16, argc > 3 ? std::atof(argv[3]) : 9,
+                           argc > 4 ? std::atoi(argv[4]) : 0);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;

@@ -1,5 +1,4 @@
-//===- BatchMemoryTest.cpp - The batcher allocates nothing once it runs
-//---------------------------------------------===//
+//===- BatchMemoryTest.cpp - The batcher allocates nothing once it runs -------------------------------------------===//
 
 #include "runtime/batch/BatcherCore.h"
 #include "test/runtime/batch/Random.h"

@@ -1,4 +1,4 @@
-//===- BatchPackTest.cpp - Requests of different lengths in one run ------------------------------------------------===//
+//===- BatchPackTest.cpp - Requests of different lengths in one run -----------------------------------------------===//
 
 #include "test/runtime/batch/BatchPlans.h"
 #include <gmock/gmock.h>
@@ -86,13 +86,16 @@ TEST(BatchPack, says_what_is_wrong) {
   std::vector<int64_t> count = {3};
   std::vector<Input> both = good.inputs();
   both.push_back(input("counts", {1}, std::span<const int64_t>(count)));
-  EXPECT_THAT(messageOf([&] { batcher.submit(both); }), HasSubstr("input 'counts' is made by the batcher, requests do not bring it"));
+  EXPECT_THAT(messageOf([&] { batcher.submit(both); }),
+              HasSubstr("input 'counts' is made by the batcher, requests do not bring it"));
   EXPECT_THAT(messageOf([&] { batcher.submit(std::vector<Input>()); }), HasSubstr("input 'x' is missing"));
-  EXPECT_THAT(messageOf([&] { batcher.submit(long1.inputs()); }), HasSubstr("the request has 65 rows, more than the 64 of a batch"));
+  EXPECT_THAT(messageOf([&] { batcher.submit(long1.inputs()); }),
+              HasSubstr("the request has 65 rows, more than the 64 of a batch"));
   good.check(batcher.submit(good.inputs()));
   BatchOptions split;
   split.splitLarge = true;
-  EXPECT_THAT(messageOf([&] { Batcher(held.plan, split); }), HasSubstr("split_large: a packed request can not be run in parts"));
+  EXPECT_THAT(messageOf([&] { Batcher(held.plan, split); }),
+              HasSubstr("split_large: a packed request can not be run in parts"));
 }
 
 /// Its answers are not cut from where they are not.

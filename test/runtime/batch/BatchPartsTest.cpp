@@ -18,7 +18,8 @@ using namespace llmc::batch;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-template <typename T> std::vector<T> generated(plan::GeneratedKind kind, plan::DType type, std::vector<int64_t> lengths) {
+template <typename T>
+std::vector<T> generated(plan::GeneratedKind kind, plan::DType type, std::vector<int64_t> lengths) {
   std::vector<T> values(size_t(generatedSize(kind, lengths)), T(77));
   writeGenerated(kind, type, lengths, reinterpret_cast<std::byte *>(values.data()));
   return values;

@@ -1,5 +1,4 @@
-//===- BatchRandomTest.cpp - The invariants hold after any event
-//----------------------------------------------------===//
+//===- BatchRandomTest.cpp - The invariants hold after any event --------------------------------------------------===//
 //
 // Worlds of random settings are sent random events: arrivals of all kinds, cancels, completions with every fault at any
 // time, instances that come and go, new settings and versions. After each event all invariants are checked, and a

@@ -1,5 +1,4 @@
-//===- BatchRefusalTest.cpp - What is wrong with settings and requests is said in one sentence, and disturbs nothing
-//-----===//
+//===- BatchRefusalTest.cpp - What is wrong with settings and requests is said in one sentence, and disturbs nothing ===//
 
 #include "test/runtime/batch/BatchPlans.h"
 #include <array>

@@ -1,5 +1,4 @@
-//===- CoreDriver.h - Runs the batcher under a virtual clock and keeps what it did
-//----------------------------------===//
+//===- CoreDriver.h - Runs the batcher under a virtual clock and keeps what it did --------------------------------===//
 #ifndef LLMC_TEST_RUNTIME_BATCH_COREDRIVER_H
 #define LLMC_TEST_RUNTIME_BATCH_COREDRIVER_H
 

@@ -1,5 +1,4 @@
-//===- NaiveBatcher.h - What the batcher means, written as plainly as possible
-//--------------------------------------===//
+//===- NaiveBatcher.h - What the batcher means, written as plainly as possible ------------------------------------===//
 //
 // One model on one device, no failures: one sorted list of waiting requests, everything recomputed at each step. The
 // tests compare the real one with it.

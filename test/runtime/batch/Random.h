@@ -1,5 +1,4 @@
-//===- Random.h - Seeded numbers, and how many of them a test may use
-//-----------------------------------------------===//
+//===- Random.h - Seeded numbers, and how many of them a test may use ---------------------------------------------===//
 #ifndef LLMC_TEST_RUNTIME_BATCH_RANDOM_H
 #define LLMC_TEST_RUNTIME_BATCH_RANDOM_H
 
