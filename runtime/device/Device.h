@@ -40,7 +40,8 @@ struct KernelLaunch {
   const void *code; // of CodeImage::entry
   std::span<void *const> pointers;
   const int64_t *scalars;
-  int64_t grid; // work items
+  int64_t grid;      // work items
+  int32_t *rowMarks; // llmc_args::row_status, in memory of the host
 };
 
 /// Why a queue has stopped: the step is the number that was given with it.

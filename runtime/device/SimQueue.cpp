@@ -153,7 +153,7 @@ Status SimQueue::performLaunch(const Command &command) {
       return notResident(device, concat("binding ", pointers.size() - 1).c_str());
   }
   void *space = scratch.data() ? device.find(scratch.data(), 0) : nullptr;
-  llmc_args args = {pointers.data(), kernel.scalars, &error, nullptr};
+  llmc_args args = {pointers.data(), kernel.scalars, &error, kernel.rowMarks};
   if (kernel.grid > 0 && callCode(kernel.code, args, 0, kernel.grid, space) != LLMC_KERNEL_OK)
     return faultStatus(error);
   return {};

@@ -26,7 +26,7 @@ void submitWork(RunState &state, const Program::Step &step) {
   case Program::StepKind::Dispatch: {
     const Program::Dispatch &dispatch = program.dispatches[step.index];
     queue.launch(number, {state.body.kernels[step.index], std::span(state.pointers).subspan(dispatch.buffers.first, dispatch.buffers.size),
-                          state.shape.scalars.data() + dispatch.scalars.first, state.shape.launches[step.index].grid});
+                          state.shape.scalars.data() + dispatch.scalars.first, state.shape.launches[step.index].grid, state.marksOf(step.index)});
     break;
   }
   case Program::StepKind::Copy: {

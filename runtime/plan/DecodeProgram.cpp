@@ -121,7 +121,7 @@ void Decoder::decodeDispatch(const plan::Dispatch &dispatch, uint32_t queue) {
   program.maxExportNodes = std::max(program.maxExportNodes, count(exported->exprs()));
   program.dispatches.push_back({dispatch.executable(), dispatch.export_index(), buffers, scalars, exported,
                                 entry->grid(), entry->scratch(), entry->grain(), queue});
-  if (!exported->row_wise() || queue != kHostQueue)
+  if (!exported->row_wise())
     return;
   program.dispatches.back().rowMarks = uint32_t(program.rowSteps.size());
   program.rowSteps.push_back(uint32_t(program.steps.size())); // the step that is being decoded

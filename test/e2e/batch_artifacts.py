@@ -155,8 +155,12 @@ def check_models(checks, folder):
         checks.check(done.returncode == 0 and "proof: no operator computes across N" in done.stdout, f"{name}: {done.stdout.strip()} {done.stderr.strip()}")
 
 
-# Name: model, the integer input and the value that spoils a row, what the row's error says.
+ON_SIM = ["--device", "cpu=cpu", "--device", "sim=sim:0"]
+
+# Name: model, the integer input and the value that spoils a row, what the row's error says, flags if there are.
 FAULTS = {
+    "on a device": ("g (float[N,4] x, int64[N,3] i) => (float[N,3] y) { [own] e = GatherElements <axis = 1> (x, i) [act] y = Relu (e) }", "i", 9,
+                    "of node 'own': index out of range", ON_SIM + ["--pin", "sim=^own$"]),
     "embedding": ("g (int64[N,6] ids) => (float[N,6,5] y) <float[4,5] table = {%s}> { [embed] e = Gather (table, ids) [act] y = Relu (e) }"
                   % ", ".join(str(i - 7) for i in range(20)), "ids", 4, "of node 'embed': index out of range"),
     "wide embedding": ("g (int32[N] ids) => (float[N,40] y) <float[4,40] table = {%s}> { [embed] y = Gather (table, ids) }"
@@ -175,8 +179,8 @@ FAULTS = {
 
 
 def check_row_faults(checks, folder):
-    for name, (model, given, value, message) in FAULTS.items():
-        done, artifact = compile_batched(model, BATCH, folder)
+    for name, (model, given, value, message, *flags) in FAULTS.items():
+        done, artifact = compile_batched(model, BATCH + (flags[0] if flags else []), folder)
         checks.check(done.returncode == 0, f"{name}: accepted {done.stderr.strip()}")
         found = subprocess.run([BIN.parent / "test/row-faults", artifact, given, str(value)], capture_output=True, text=True)
         good = found.returncode == 0 and all(message in line for line in found.stdout.splitlines())
