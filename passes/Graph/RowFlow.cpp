@@ -56,6 +56,8 @@ void RowFlow::visit(Operation &op) {
     setAll(everything ? *everything : of(*lost));
   } else if (auto branch = dyn_cast<graph::IfOp>(op); branch && of(branch.getCondition()).isShared()) {
     visitIf(branch);
+  } else if (auto loop = dyn_cast<graph::LoopOp>(op); loop && canFollow(loop)) {
+    return visitLoop(loop); // what sizes it defines are those of all rows
   } else if (auto results = rowRule(*this, &op)) {
     for (auto [result, state] : llvm::zip_equal(op.getResults(), *results))
       states[result] = state;
@@ -74,6 +76,45 @@ void RowFlow::visitIf(graph::IfOp op) {
   auto yielded = [](Region &region) { return region.front().getTerminator()->getOperands(); };
   for (auto [i, result] : llvm::enumerate(op.getResults()))
     states[result] = joined(op, of(yielded(op.getThenBlock())[i]), of(yielded(op.getElseBlock())[i]));
+}
+
+/// All rows have the same trips, and sizes that change do so for all in the same way.
+bool RowFlow::canFollow(graph::LoopOp op) const {
+  auto yield = cast<graph::YieldOp>(op.getBody().front().getTerminator());
+  SmallVector<graph::ExprAttr> sizes(op.getStart().getAsRange<graph::ExprAttr>());
+  llvm::append_range(sizes, yield.getSizes().getAsRange<graph::ExprAttr>());
+  sizes.push_back(op.getTripsAttr());
+  bool decidesByRows = op.getConditional() && !of(op.getInits()[0]).isShared();
+  return !decidesByRows && llvm::none_of(sizes, [&](graph::ExprAttr size) { return mentions(DimExpr(size)); });
+}
+
+/// What is carried must be the same kind of value after each trip; what is collected gets a new first dim.
+void RowFlow::visitLoop(graph::LoopOp op) {
+  Block &block = op.getBody().front();
+  size_t numCarried = op.getInits().size();
+  for (auto [argument, init] : llvm::zip_equal(block.getArguments(), op.getInits()))
+    states[argument] = of(init);
+  visitBlock(block);
+  if (everything) // sizes of the next trip may depend on it
+    return loseLoop(op, *everything);
+  ValueRange yielded = block.getTerminator()->getOperands();
+  for (auto [init, next] : llvm::zip_equal(op.getInits(), yielded.take_front(numCarried)))
+    if (of(init) != of(next))
+      return loseLoop(op, of(next).isLost() ? of(next) : lose(op, "carries rows along another axis after a trip", false));
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    RowState state = of(yielded[i]);
+    states[result] = i >= numCarried && state.isRows() ? RowState::rows(state.axis + 1) : state;
+  }
+}
+
+/// What was said of values inside it took for granted what the first trip starts with.
+void RowFlow::loseLoop(graph::LoopOp op, RowState state) {
+  op.walk([&](Operation *inner) {
+    for (Value value : inner->getResults())
+      states.erase(value);
+  });
+  for (Value result : op.getResults())
+    states[result] = state;
 }
 
 RowState RowFlow::joined(Operation *op, RowState lhs, RowState rhs) {

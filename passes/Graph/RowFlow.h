@@ -36,7 +36,7 @@ class RowFlow {
 public:
   RowFlow(mlir::func::FuncOp function, const ShapeAnalysis &shapes, llvm::StringRef dim);
 
-  /// Not so inside loops, and inside branches on data of rows.
+  /// Not so inside loops and branches that data of rows, or their number, decide on.
   bool isFollowed(mlir::Value value) const { return states.contains(value); }
   const RowState &of(mlir::Value value) const { return states.find(value)->second; }
   const RowObstacle &obstacle(size_t number) const { return obstacles[number]; }
@@ -57,6 +57,9 @@ private:
   void visitBlock(mlir::Block &block);
   void visit(mlir::Operation &op);
   void visitIf(graph::IfOp op);
+  bool canFollow(graph::LoopOp op) const;
+  void visitLoop(graph::LoopOp op);
+  void loseLoop(graph::LoopOp op, RowState state);
   RowState opaque(mlir::Operation &op);
   RowState joined(mlir::Operation *op, RowState lhs, RowState rhs);
   bool hasRowSymbols(mlir::Operation &op) const;

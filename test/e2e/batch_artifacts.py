@@ -22,6 +22,18 @@ from get import provide  # noqa: E402
 
 BATCH = ["--dim", "N=1..8", "--batch-dim", "N"]
 
+# Loops over x, whose rows the body keeps apart or not, and whose condition `on` it makes.
+LOOP = """g (float[N,4] x, int64[N,4] i) => (float[N,4] y, float[T,N,4] all) <int64 trips = {3}, bool go = {1}, int64 two = {2}, float one = {1.0}>
+          { y, all = Loop <body = step (int64 t, bool more, float[N,4] a) => (bool on, float[N,4] b, float[N,4] c)
+            { %s c = Neg (b) }> (trips, go, x) }"""
+PICK = "[own] b = GatherElements <axis = 1> (a, i)"
+SCAN = """g (float[N,4] h, int64[N,3,4] i) => (float[N,4] y, float[N,3,4] all)
+          { y, all = Scan <num_scan_inputs = 1, scan_input_axes = [1], scan_output_axes = [1], body = step (float[N,4] a, int64[N,4] j) => (float[N,4] b, float[N,4] c)
+            { [own] b = GatherElements <axis = 1> (a, j) c = Neg (b) }> (h, i) }"""
+BRANCH = """g (float[N,4] x, int64[N,4] i, bool[1] flag) => (float[N,4] y)
+            { y = If (flag) <then_branch = yes () => (float[N,4] a) { [own] a = GatherElements <axis = 1> (x, i) },
+                             else_branch = no () => (float[N,4] b) { b = Neg (x) }> }"""
+
 # Name: model, flags, how rows are shown to be independent, how each bucket is shown to be safe.
 ACCEPTED = {
     "row by row": ("g (float[N,4] x) => (float[N] y) <int64[1] axis = {1}> { [sum] y = ReduceSum <keepdims = 0> (x, axis) }", [], "proof", []),
@@ -35,6 +47,10 @@ ACCEPTED = {
                ["--buckets", "S=4,16", "--mask", "mask"], "proof", ["trial"]),
     "a pad value": ("g (float[N,S] x) => (float[N] y) { [best] y = ReduceMax <axes = [1], keepdims = 0> (x) }",
                     ["--buckets", "S=4,16", "--pad", "x=-1000"], "proof", ["trial"]),
+    "a loop": (LOOP % f"on = Identity (more) {PICK}", [], "proof", []),
+    "a loop that ends by itself": (LOOP % f"on = Less (t, two) {PICK}", [], "proof", []),
+    "a scan": (SCAN, [], "proof", []),
+    "a branch": (BRANCH, [], "proof", []),
     "what no rule is known of": ("g (float[N,4] x) => (float[N,4] y) <int64[1] axes = {1}, int64[1] zero = {0}, int64[1] two = {2}> "
                                  "{ [front] a = Slice (x, zero, two, axes) [flat] f = DepthToSpace <blocksize = 1> (i) "
                                  "s = Shape (x) i = Reshape (x, shape) [again] y = Reshape (f, s) shape = Constant <value_ints = [0, 4, 1, 1]> () }",
@@ -49,6 +65,8 @@ REFUSED = {
     "a constant among the rows": ("g (float[N,4] x) => (float[M,4] y) <float[1,4] c = {1, 2, 3, 4}> { [join] y = Concat <axis = 0> (x, c) }",
                                   [], "node 'join' joins other elements to axis 0"),
     "a sum over all": ("g (float[N,4] x) => (float[N,4] y) { [total] t = ReduceSum (x) [share] y = Div (x, t) }", [], "node 'total' computes across axis 0"),
+    "a loop across rows": (LOOP % "on = Identity (more) [soft] b = Softmax <axis = 0> (a)", [], "node 'soft' computes across axis 0"),
+    "a loop that rows end": (LOOP % "[twice] b = Add (a, a) [most] m = ReduceMax <keepdims = 0> (b) on = Less (m, one)", [], "node 'most' computes across axis 0"),
     "each with all": ("g (float[N,4] x) => (float[N,N] y) { t = Transpose <perm = [1, 0]> (x) [all] y = MatMul (x, t) }", [], "node 'all' multiplies each"),
     "a value per row": ("g (float[N,4] x) => (float[N,4] y) { s = Shape (x) [place] i = Gather (s, zero) [count] r = Range (zero, i, one) "
                         "c = Cast <to = 1> (r) [column] u = Unsqueeze (c, last) [sum] y = Add (x, u) zero = Constant <value_int = 0> () "
@@ -161,6 +179,9 @@ ON_SIM = ["--device", "cpu=cpu", "--device", "sim=sim:0"]
 FAULTS = {
     "on a device": ("g (float[N,4] x, int64[N,3] i) => (float[N,3] y) { [own] e = GatherElements <axis = 1> (x, i) [act] y = Relu (e) }", "i", 9,
                     "of node 'own': index out of range", ON_SIM + ["--pin", "sim=^own$"]),
+    "in a loop": (LOOP % f"on = Identity (more) {PICK}", "i", 9, "of node 'own': index out of range"),
+    "in a scan": (SCAN, "i", 9, "of node 'own': index out of range"),
+    "in a branch": (BRANCH, "i", 9, "of node 'own': index out of range"),
     "embedding": ("g (int64[N,6] ids) => (float[N,6,5] y) <float[4,5] table = {%s}> { [embed] e = Gather (table, ids) [act] y = Relu (e) }"
                   % ", ".join(str(i - 7) for i in range(20)), "ids", 4, "of node 'embed': index out of range"),
     "wide embedding": ("g (int32[N] ids) => (float[N,40] y) <float[4,40] table = {%s}> { [embed] y = Gather (table, ids) }"
