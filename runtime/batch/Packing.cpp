@@ -68,7 +68,8 @@ bool packBucket(const PackLimits &limits, const RequestTable &table, const Model
     take(pack, next, table[next]);
   }
   const std::vector<uint32_t> &preferred = limits.config.preferredRows;
-  pack.full |= pack.rows >= limits.cap || (!preferred.empty() && pack.rows >= preferred.back());
+  pack.full |= pack.rows >= limits.cap || pack.elements >= limits.config.maxElements ||
+               (!preferred.empty() && pack.rows >= preferred.back());
   return true;
 }
 

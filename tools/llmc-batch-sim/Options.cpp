@@ -59,6 +59,9 @@ void Options::addTo(CLI::App &app) {
       ->check(CLI::IsMember({"none", "lognormal", "exponential"}))
       ->capture_default_str();
   app.add_option("--sigma", sigma, "Of the log-normal")->check(CLI::Range(0.0, 3.0))->capture_default_str();
+  app.add_option("--wake-ms", wakeMs, "What a run takes more if nothing ran before it: llmc-bench with --pause-ms, less without")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   app.add_option("--instances", instances, "Runs at one time")->check(CLI::Range(1, 1024))->capture_default_str();
   app.add_option("--also", others, "A further model on the same device, RATE:FIXED_MS:ROW_MS[:WEIGHT]");
 
@@ -146,6 +149,7 @@ Scenario Options::scenario() const {
                                 : CostTable::fromFile(costs);
   load.jitter = choose<Jitter>(jitter, {"none", "lognormal", "exponential"});
   load.sigma = sigma;
+  load.wake = TimeNs(wakeMs * double(kMillisecond));
   load.maxRowsPerRequest = rowsPerRequest;
   load.classes = classes;
   load.poisonShare = poison / 100;

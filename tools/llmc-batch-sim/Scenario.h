@@ -16,6 +16,7 @@ struct ModelLoad {
   CostTable cost;
   Jitter jitter = Jitter::None;
   double sigma = 0.1;             // of the log-normal
+  batch::TimeNs wake = 0;         // what a run takes more whose instance had nothing to do: threads sleep, caches are cold
   uint32_t maxRowsPerRequest = 1; // uniform from 1, where no trace says
   uint32_t classes = 1;           // requests are spread evenly
   double poisonShare = 0;         // of requests, with which a run fails

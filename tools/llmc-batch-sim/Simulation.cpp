@@ -14,7 +14,8 @@ namespace {
 class Simulation final : public Listener {
 public:
   explicit Simulation(const Scenario &scenario)
-      : scenario(scenario), policy(makePolicy(scenario.policy, scenario.config)), random(scenario.seed * 7919 + 1) {
+      : scenario(scenario), policy(makePolicy(scenario.policy, scenario.config)), idleSince(scenario.config.instances.size()),
+        random(scenario.seed * 7919 + 1) {
     for (size_t model = 0; model < scenario.loads.size(); ++model) {
       const ArrivalSpec &spec = scenario.loads[model].arrivals;
       left.push_back(scenario.requests);
@@ -31,6 +32,8 @@ public:
         return report();
       while (events.nextTime() == now) {
         Event event = events.pop().payload;
+        if (event.kind == EventKind::Complete)
+          idleSince[event.instance] = now;
         if (event.kind == EventKind::Arrive)
           arrive(event);
         else if (event.kind == EventKind::Cancel)
@@ -48,6 +51,7 @@ private:
     uint64_t id; // the model, the run or the request
     uint32_t rows = 0;
     BatchFault fault = BatchFault::None;
+    uint32_t instance = 0; // of the run
   };
   struct Request {
     TimeNs time;
@@ -100,6 +104,8 @@ private:
   void started(const Run &run) override {
     const ModelLoad &load = scenario.loads[run.model];
     double time = double(load.cost.at(run.executed));
+    if (now > idleSince[run.instance] + kSpin)
+      time += double(load.wake);
     if (load.jitter == Jitter::Exponential)
       time *= random.exponentialTime();
     else if (load.jitter == Jitter::LogNormal)
@@ -107,7 +113,7 @@ private:
     TimeNs duration = std::max<TimeNs>(1, TimeNs(time + 0.5));
     bool hasPoison = std::ranges::any_of(run.requests, [&](uint64_t id) { return requests[id].isPoison; });
     BatchFault fault = hasPoison || happens(load.failShare) ? BatchFault::Error : BatchFault::None;
-    push(now + duration, {.kind = EventKind::Complete, .id = run.id, .fault = fault});
+    push(now + duration, {.kind = EventKind::Complete, .id = run.id, .fault = fault, .instance = run.instance});
     ++result.runs;
     result.rows += run.rows;
     result.executedRows += run.executed;
@@ -159,8 +165,11 @@ private:
     return result;
   }
 
+  static constexpr TimeNs kSpin = 100 * kMicrosecond; // that threads burn before they sleep
+
   const Scenario &scenario;
   std::unique_ptr<Policy> policy;
+  std::vector<TimeNs> idleSince; // per instance
   Random random;                                       // of all but the arrivals of open sources
   std::vector<std::unique_ptr<ArrivalSource>> sources; // per model; none for a closed loop
   std::vector<uint64_t> left;

@@ -5,8 +5,8 @@
 // Requests of one row of zeros; SIZE is what open dims get that are not the rows. Prints, each against what sessions
 // alone reach in the same process: throughput at saturation, latency at 70 % load, and answers within an SLO at 1.5 and
 // 3 times the capacity, with queues bounded by it. Arrivals are Poisson, from a seed. SECONDS for each, in nine rounds
-// whose median counts. The load of 70 % is played again by the simulator, with the costs of the sizes as sessions show
-// them around each round.
+// whose median counts. The load of 70 % is played again by the simulator, with the costs of the sizes and of
+// waking up as sessions show them around each round.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ struct Rows {
   std::vector<Input> inputs;
 };
 
-double secondsOfRun(const Plan &plan, int64_t rows, int64_t size, double atLeast) {
+double secondsOfRun(const Plan &plan, int64_t rows, int64_t size, double atLeast, Seconds pause = Seconds(0)) {
   Rows input(plan, rows, size);
   Session session(plan);
   for (size_t i = 0; i < input.inputs.size(); ++i)
@@ -67,6 +67,7 @@ double secondsOfRun(const Plan &plan, int64_t rows, int64_t size, double atLeast
   session.run();
   std::vector<double> times;
   for (Seconds total(0); total.count() < atLeast || times.size() < 3; total += Seconds(times.back())) {
+    std::this_thread::sleep_for(pause);
     auto start = Time::now();
     session.run();
     times.push_back(Seconds(Time::now() - start).count());
@@ -184,11 +185,12 @@ struct Sizes {
   double single, full;              // seconds of a run of one row, of a full one
   int rows;                         // of a full one
   std::vector<double> seconds = {}; // of 1, 2, 4 ... rows
+  double wake = 0;                  // that a run takes more after a pause
   double capacity() const { return rows / full; }
 };
 
 /// What the simulator says of the same arrivals.
-sim::Report simulate(const Outcomes &outcomes, const std::vector<double> &seconds) {
+sim::Report simulate(const Outcomes &outcomes, const Sizes &sizes) {
   char path[] = "/tmp/llmc-arrivals-XXXXXX";
   int file = ::mkstemp(path);
   std::FILE *out = file < 0 ? nullptr : ::fdopen(file, "w");
@@ -202,10 +204,11 @@ sim::Report simulate(const Outcomes &outcomes, const std::vector<double> &second
   sim::ModelLoad load;
   load.arrivals.kind = sim::ArrivalKind::Trace;
   load.arrivals.trace = path;
-  for (size_t i = 0; i < seconds.size(); ++i) {
+  for (size_t i = 0; i < sizes.seconds.size(); ++i) {
     load.cost.rows.push_back(1u << i);
-    load.cost.cost.push_back(batch::TimeNs(seconds[i] * 1e9));
+    load.cost.cost.push_back(batch::TimeNs(sizes.seconds[i] * 1e9));
   }
+  load.wake = batch::TimeNs(sizes.wake * 1e9);
   batch::ModelConfig model;
   model.name = "model";
   model.variants = load.cost.rows;
@@ -246,7 +249,7 @@ public:
         },
         [&](const Sizes &around) {
           shares.push_back(p99.back() / (2.5 * around.single + around.full));
-          sim::Report report = simulate(outcomes, around.seconds);
+          sim::Report report = simulate(outcomes, around);
           predicted50.push_back(report.p50Ms / 1e3 / p50.back());
           predicted99.push_back(report.p99Ms / 1e3 / p99.back());
         });
@@ -278,6 +281,7 @@ private:
     for (size_t i = 0; i < result.seconds.size(); ++i)
       result.seconds[i] = secondsOfRun(plan, 1 << i, size, 0.05);
     result.single = result.seconds.front();
+    result.wake = std::max(0.0, secondsOfRun(plan, 1, size, 0.05, Seconds(0.002)) - result.single);
     result.full = result.seconds.back();
     return result;
   }
@@ -289,6 +293,7 @@ private:
       Sizes after = look();
       Sizes around = after;
       around.single = (before.single + after.single) / 2;
+      around.wake = (before.wake + after.wake) / 2;
       around.full = (before.full + after.full) / 2;
       for (size_t k = 0; k < around.seconds.size(); ++k)
         around.seconds[k] = (before.seconds[k] + after.seconds[k]) / 2;

@@ -52,6 +52,23 @@ TEST(BatchPack, fills_a_run_with_as_many_requests_as_it_takes) {
   EXPECT_EQ(batcher.stats().executed_rows, 64 + 15); // nothing is padded
 }
 
+/// Eight requests, which is all that it takes, wait for nobody.
+TEST(BatchPack, runs_as_soon_as_it_has_as_many_requests_as_it_takes) {
+  HeldPlan held(packedPlan());
+  BatchOptions options;
+  options.delay = 3600s;
+  Batcher batcher(held.plan, options);
+  std::vector<PackRequest> requests;
+  std::vector<Future> futures;
+  for (int i = 0; i < 8; ++i) {
+    requests.emplace_back(i, 1 + i % 3);
+    futures.push_back(batcher.submit(requests.back().inputs()));
+  }
+  for (size_t i = 0; i < requests.size(); ++i)
+    requests[i].check(futures[i]);
+  EXPECT_EQ(batcher.stats().executions, 1);
+}
+
 TEST(BatchPack, callers_from_many_threads) {
   HeldPlan held(packedPlan(), 2);
   for (bool doubleBuffer : {false, true}) {

@@ -56,6 +56,16 @@ TEST(BatchSim, one_at_a_time_waits_as_theory_says) {
   }
 }
 
+/// Where requests are rare each finds threads that sleep; where they come as fast as they are served, none does.
+TEST(BatchSim, a_run_after_a_pause_wakes_up_first) {
+  Scenario scenario = scenarioOf(CostTable::fromFormula({1}, 1, 0), 1, 1000);
+  scenario.loads[0].wake = 2 * kMillisecond;
+  EXPECT_NEAR(simulate(scenario).p50Ms, 3, 1e-6);
+  scenario.loads[0].arrivals.kind = ArrivalKind::Closed;
+  scenario.loads[0].arrivals.clients = 2;
+  EXPECT_NEAR(simulate(scenario).p50Ms, 2, 1e-6); // its own run and that of the other
+}
+
 TEST(BatchSim, full_batches_bound_what_is_served) {
   double capacity = 16 / 0.012;
   Scenario below = scenarioOf(usual(), 0.95 * capacity, 20000), above = scenarioOf(usual(), 1.5 * capacity, 20000);
