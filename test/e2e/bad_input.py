@@ -271,7 +271,8 @@ def stopped_by_signals(test):
     output.mkdir(), temporary.mkdir()
     for number in (signal.SIGINT, signal.SIGTERM):
         process = subprocess.Popen([BIN / "llmc", "big.onnx", "-o", output / "a.llmc"], cwd=test.folder, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, env=os.environ | {"TMPDIR": str(temporary)})
+                                   stderr=subprocess.DEVNULL, env=os.environ | {"TMPDIR": str(temporary)},
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # jobs of a shell ignore it
         while process.poll() is None and not os.listdir(output):
             pass
         process.send_signal(number)

@@ -70,6 +70,7 @@ lit_count() {
 driver_groups() {
   local program
   local -A names=() started=() # by process
+  trap 'kill "${!names[@]}" 2>/dev/null; exit 130' INT TERM # jobs of a shell ignore SIGINT
   for program in "$@"; do
     [ "${#names[@]}" -lt 2 ] || await_driver
     "$PYTHON" "$program" >"build/logs/$(basename "$program" .py).log" 2>&1 &
@@ -78,6 +79,7 @@ driver_groups() {
   while [ "${#names[@]}" != 0 ]; do
     await_driver
   done
+  trap - INT TERM
 }
 
 # Counts the first that ends of the drivers in `names`.
