@@ -54,10 +54,18 @@ def check_rows_that_fail(checks, folder):
     """An id that is not in the table fails its request alone, within one run."""
     onnx.save(parse("g (int64[N,3] ids) => (float[N,3,2] y) <float[4,2] table = {1, 2, 3, 4, 5, 6, 7, 8}> { [embed] y = Gather (table, ids) }"),
               folder / "embed.onnx")
-    run_tool("llmc", folder / "embed.onnx", "-o", folder / "embed.llmc", "--dim", "N=1..8", "--batch-dim", "N")
-    done = subprocess.run([BIN.parent / "test/batch-callers", folder / "embed.llmc", "N", "8", "500", "1", "ids=0..3", "ids!99"],
+    refuse(checks, folder, "embed", "N", "--dim", "N=1..8")
+    onnx.save(parse("g (int64[T,3] ids, int64[N] counts) => (float[T,3,2] y, int64[N] n) <float[4,2] table = {1, 2, 3, 4, 5, 6, 7, 8}> "
+                    "{ [embed] y = Gather (table, ids)  n = Identity (counts) }"), folder / "packed.onnx")
+    refuse(checks, folder, "packed", "T", "--dim", "T=1..8", "--dim", "N=1..8", "--generate", "counts=count")
+
+
+def refuse(checks, folder, name, dim, *flags):
+    compiled = run_tool("llmc", folder / f"{name}.onnx", "-o", folder / f"{name}.llmc", "--batch-dim", dim, *flags)
+    done = subprocess.run([BIN.parent / "test/batch-callers", folder / f"{name}.llmc", dim, "8", "500", "1", "ids=0..3", "ids!99"],
                           capture_output=True, text=True)
-    checks.check(done.returncode == 0 and "embed" in done.stdout, f"a row that is refused: {done.stdout.strip()} {done.stderr.strip()}")
+    checks.check(compiled.returncode == 0 and done.returncode == 0 and "embed" in done.stdout,
+                 f"a row that is refused, {name}: {compiled.stderr} {done.stdout.strip()} {done.stderr.strip()}")
 
 
 BAG = """g (float[T,4] values, int64[M] offsets) => (float[K,4] sums, float[T,4] squares)

@@ -365,7 +365,7 @@ struct Sim : testing::Test {
   std::string launch(std::byte *address, int64_t items) {
     void *pointers[] = {address};
     queue->begin();
-    queue->launch(5, {reinterpret_cast<const void *>(&overrun), pointers, nullptr, items});
+    queue->launch(5, {reinterpret_cast<const void *>(&overrun), pointers, nullptr, items, nullptr});
     queue->drain();
     return queue->fault() ? queue->fault()->status.message() : "";
   }

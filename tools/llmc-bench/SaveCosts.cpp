@@ -53,7 +53,7 @@ private:
     BenchOptions run = options;
     run.seed = run.seed.value_or(1);
     run.dims.insert(run.dims.end(), dims.begin(), dims.end());
-    addPackedDims(run, int64_t(size));
+    addSize(run, int64_t(size));
     std::vector<Tensor> inputs = makeInputs(plan, entry, run);
     generate(inputs, int64_t(size));
     setInputs(session, inputs);
@@ -70,8 +70,8 @@ private:
     return *spec.inputs()->Get(batching.generated()->Get(i)->input());
   }
 
-  /// Of a packed batch that is one request.
-  void addPackedDims(BenchOptions &run, int64_t places) const {
+  /// The size of the batch; of a packed one, which is one request here, also what follows from it.
+  void addSize(BenchOptions &run, int64_t places) const {
     for (uint32_t i = 0; i < count(batching.generated()); ++i)
       if (plan::GeneratedKind kind = batching.generated()->Get(i)->kind(); kind != plan::GeneratedKind::INDEX)
         run.dims.push_back(

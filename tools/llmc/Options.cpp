@@ -102,7 +102,7 @@ std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &line) {
   app.add_option("--pin", options.placement.pins,
                  "DEVICE=REGEX: nodes whose names match run on the device (repeatable; the last that matches counts)")->allow_extra_args(false);
   app.add_option("--batch-dim", options.batch.dim, "The symbolic dim along which requests share a run: its rows must not influence each other");
-  app.add_option("--batch-sizes", batch.sizes, "1,2,4,8: numbers of rows worth running (default: powers of two in the range of the dim, to 32)");
+  app.add_option("--batch-sizes", batch.sizes, "1,2,4,8: numbers of rows worth running (default: powers of two in the range of the dim, to 32; to 4096 with --generate)");
   app.add_option("--buckets", batch.buckets, "S=16,32,64: requests are padded in this dim, up to the next edge (repeatable, for other dims)")
       ->allow_extra_args(false);
   app.add_option("--pad", batch.pads, "INPUT=VALUE: what an input is padded with (repeatable; default 0)")->allow_extra_args(false);

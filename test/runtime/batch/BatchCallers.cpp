@@ -68,8 +68,8 @@ template <typename T> void fill(Template::Tensor &tensor, size_t count, Range ra
   tensor.bytes.assign(bytes, bytes + count * sizeof(T));
 }
 
-/// Of one request with so many places: by the size of its dim, 0 for each place (an index), or the places (after a
-/// zero).
+/// Of one request with so many places: 0 for each of them (an index), or their number, after a zero where the dim begins
+/// at 2.
 Template::Tensor generated(const TensorInfo &info, const std::string &rowsDim, int64_t places) {
   std::vector<int64_t> values = {places};
   if (info.dims[0].name == rowsDim)

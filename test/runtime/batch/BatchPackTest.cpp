@@ -72,9 +72,7 @@ TEST(BatchPack, runs_as_soon_as_it_has_as_many_requests_as_it_takes) {
 TEST(BatchPack, callers_from_many_threads) {
   HeldPlan held(packedPlan(), 2);
   for (bool doubleBuffer : {false, true}) {
-    llmc_batch_model model = {};
-    model.struct_size = sizeof model;
-    model.plan = held.plan.get();
+    llmc_batch_model model = modelOf(held);
     model.instances = 2;
     model.double_buffer = doubleBuffer;
     Batcher batcher(std::span(&model, 1));

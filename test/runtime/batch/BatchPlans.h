@@ -20,6 +20,15 @@ struct HeldPlan {
   Plan plan;
 };
 
+/// As the C API takes it; `dim`: null for the one that the plan names.
+inline llmc_batch_model modelOf(const HeldPlan &held, const char *dim = nullptr) {
+  llmc_batch_model model = {};
+  model.struct_size = sizeof model;
+  model.plan = held.plan.get();
+  model.batch_dim = dim;
+  return model;
+}
+
 /// Rows of a request to addReluPlan that nobody else has.
 struct AddRequest {
   AddRequest(int id, int rows) : rows(rows), a(size_t(rows) * 4), b(size_t(rows) * 4) {

@@ -9,14 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-llmc_batch_model modelOf(const HeldPlan &held, const char *dim) {
-  llmc_batch_model model = {};
-  model.struct_size = sizeof model;
-  model.plan = held.plan.get();
-  model.batch_dim = dim;
-  return model;
-}
-
 /// A batcher of addReluPlan that says what is wrong with a submission, and then answers a good request.
 class BatchRefusal : public testing::Test {
 protected:

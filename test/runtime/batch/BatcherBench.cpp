@@ -56,10 +56,7 @@ struct Echo {
 
 void measure(const char *how, int64_t spinUs) {
   HeldPlan held(addReluPlan());
-  llmc_batch_model model = {};
-  model.struct_size = sizeof model;
-  model.plan = held.plan.get();
-  model.batch_dim = "batch";
+  llmc_batch_model model = modelOf(held, "batch");
   llmc_batcher_options options = {};
   options.struct_size = sizeof options;
   options.spin_us = spinUs;
