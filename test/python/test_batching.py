@@ -452,16 +452,18 @@ class Ends(unittest.TestCase):
             model = llmc.load(sys.argv[1], threads=1)
             batcher = llmc.Batcher(model, batch_dim="N", max_rows=8)
             x = np.ones((1, 512), np.float32)
+            def ask():
+                try:
+                    return batcher.submit(x)
+                except llmc.RejectedError:  # all of max_requests are under way
+                    return None
             def feed():
                 while True:
-                    try:
-                        batcher.submit(x).add_done_callback(lambda future: future.exception())
-                    except llmc.RejectedError:
-                        pass
+                    if future := ask():
+                        future.add_done_callback(lambda future: future.exception())
             for _ in range(2):
                 threading.Thread(target=feed, daemon=True).start()
-            for _ in range(20):
-                future = batcher.submit(x)
+            futures = [ask() for _ in range(20)]
             print("end")
         """, artifact("rows"))
         self.assertEqual((done.returncode, done.stdout.strip()), (0, "end"), done.stderr)
