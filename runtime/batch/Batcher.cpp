@@ -73,11 +73,13 @@ Status Batcher::start(std::span<const ModelSetup> setups, const llmc_batcher_opt
       workers.push_back(std::move(worker));
       config.instances.push_back({m, 1, 0});
     }
-  LLMC_TRY_ASSIGN(core, BatcherCore::create(std::move(config)));
   lastTime = clock->now();
   if (options.record) {
-    LLMC_TRY_ASSIGN(trace, Trace::open(options.record, lastTime));
+    LLMC_TRY_ASSIGN(trace, Trace::open(options.record, lastTime, config.devices[0].slots));
+    for (uint32_t m = 0; m < models.size(); ++m)
+      trace->add(config.models[m], models[m]->instances, models[m]->knowsCosts());
   }
+  LLMC_TRY_ASSIGN(core, BatcherCore::create(std::move(config)));
   for (const auto &worker : workers)
     core->instanceUp(lastTime, worker->id);
   freeRequests.reserve(maxRequests);
@@ -135,16 +137,16 @@ Status Batcher::checkFallbacks(const BatcherConfig &config) const {
   return {};
 }
 
-/// Runs of settled shapes on zeros, small ones first, until the time for it is used up. What is left costs as much per row
-/// as the last one.
+/// Runs of settled shapes on zeros, small ones of all buckets first, until the time for it is used up. What is left costs as much
+/// per row as the size before it.
 void Batcher::measureCosts(const Model &model, Instance &instance, ModelConfig &config) const {
-  if (!model.spec.isBatched() || model.spec.isExact || !model.spec.costs.empty())
+  if (!model.knowsCosts() || !model.spec.costs.empty())
     return;
   Job job;
   TimeNs used = 0;
-  for (uint32_t bucket = 0; bucket < config.buckets.size(); ++bucket) {
-    TimeNs perRow = 0;
-    for (size_t i = 0; i < config.variants.size(); ++i) {
+  for (size_t i = 0; i < config.variants.size(); ++i)
+    for (uint32_t bucket = 0; bucket < config.buckets.size(); ++bucket) {
+      std::vector<TimeNs> &cost = config.buckets[bucket].cost;
       uint32_t rows = config.variants[i];
       job.rows = rows;
       job.inputDims = model.shapes.dimsOf(bucket);
@@ -153,14 +155,11 @@ void Batcher::measureCosts(const Model &model, Instance &instance, ModelConfig &
       std::optional<TimeNs> time = used < kMeasureTime ? instance.measure(job) : std::nullopt;
       if (time)
         used += 2 * *time;
-      else if (perRow)
-        time = perRow * rows;
-      if (!time)
-        continue;
-      perRow = *time / rows;
-      config.buckets[bucket].cost[i] = std::min(std::max<TimeNs>(1, *time), 3600 * kSecond);
+      else if (i > 0)
+        time = cost[i - 1] * rows / config.variants[i - 1];
+      if (time)
+        cost[i] = std::min(std::max<TimeNs>(1, *time), 3600 * kSecond);
     }
-  }
 }
 
 void Batcher::startThreads() {

@@ -68,6 +68,8 @@ public:
 private:
   struct Model {
     Model(const BatchSpec &spec, uint32_t exactShapes) : spec(spec), shapes(this->spec, exactShapes) {}
+    /// Before it has run for others: of each bucket and size.
+    bool knowsCosts() const { return spec.isBatched() && !spec.isExact; }
     std::string name;
     const BatchSpec spec;
     ShapePool shapes;
@@ -146,10 +148,12 @@ private:
   void stageFor(const Action &action, Effects &effects);
   void retire(uint32_t model, uint32_t version);
   void endRun(Worker &worker, const RunResult &result, Effects &effects);
+  RecordedRun recordOf(const Job &job) const;
 
   // Without it.
   void perform(const Effects &effects);
   void tell(Call &request);
+  static RecordedRequest recordOf(const Call &request);
   void runWorker(Worker &worker);
   bool awaitStage(Worker &worker);
   void runTimer();

@@ -92,6 +92,7 @@ void Batcher::apply(const Action &action, Effects &effects) {
 
 void Batcher::settle(Call &request, const Action &action, Effects &effects) {
   if (action.request.index == kNone) { // never admitted: whoever submits it is told
+    request.owner().outcome = action.outcome;
     request.owner().reason = action.reason;
     return;
   }
@@ -226,6 +227,12 @@ void Batcher::endRun(Worker &worker, const RunResult &result, Effects &effects) 
   act(effects);
 }
 
+/// Before its end.
+RecordedRun Batcher::recordOf(const Job &job) const {
+  const Batch &batch = core->batch(job.batch);
+  return {batch.started, std::max(lastTime, clock->now()) - batch.started, batch.bucket, batch.rows, batch.executed};
+}
+
 /// What the step left to do once the lock is free.
 void Batcher::perform(const Effects &effects) {
   if (effects.wakesTimer)
@@ -238,12 +245,19 @@ void Batcher::perform(const Effects &effects) {
   }
 }
 
+/// Once it has ended.
+RecordedRequest Batcher::recordOf(const Call &request) {
+  bool isKept = request.outcome == Outcome::Done && request.handle.index == kNone && !request.nextPart;
+  TimeNs deadline = request.deadline < kNever ? request.deadline - request.arrival : kNever;
+  return {request.arrival,  request.end - request.arrival,
+          deadline,         request.rows,
+          request.bucket,   request.priority,
+          isKept ? "kept" : name(request.outcome), name(request.reason)};
+}
+
 void Batcher::tell(Call &request) {
   if (trace)
-    trace->write({request.arrival, request.end - request.arrival,
-                  request.deadline < kNever ? request.deadline - request.arrival : kNever, request.rows,
-                  models[request.model]->name.c_str(), request.bucket, request.priority, name(request.outcome),
-                  name(request.reason)});
+    trace->add(models[request.model]->name, recordOf(request));
   bool isGone = false;
   if (request.callback) {
     request.state.set(Call::Ended);
@@ -312,11 +326,16 @@ void Batcher::runWorker(Worker &worker) {
       bool isGathered = worker.usesStaged && awaitStage(worker);
       worker.instance.run(worker.job, worker.set, isGathered, result);
       Effects effects;
+      RecordedRun run;
       {
         std::lock_guard lock(mutex);
+        if (trace)
+          run = recordOf(worker.job);
         endRun(worker, result, effects);
       }
       perform(effects);
+      if (trace && result.fault == BatchFault::None)
+        trace->add(models[worker.model]->name, run);
     }
     if (worker.stops)
       return;

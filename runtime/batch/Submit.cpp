@@ -380,6 +380,10 @@ Status Batcher::submit(const llmc_submission &what, llmc_request **handle) {
       *handle = reinterpret_cast<llmc_request *>(call);
     status = admit(*call, what, effects);
   }
+  RecordedRequest refused;
+  bool isRefused = trace && call->refused;
+  if (isRefused)
+    refused = recordOf(*call);
   if (!status.ok()) {
     putBack(*call);
     if (handle)
@@ -387,6 +391,8 @@ Status Batcher::submit(const llmc_submission &what, llmc_request **handle) {
   }
   lock.unlock();
   perform(effects);
+  if (isRefused)
+    trace->add(model.name, refused);
   return status;
 }
 
@@ -424,6 +430,7 @@ Status Batcher::admit(Call &request, const llmc_submission &what, Effects &effec
   act(effects);
   if (!request.refused)
     return {};
+  request.end = lastTime;
   --shares;
   if (--untold == 0)
     idleWord.raise();

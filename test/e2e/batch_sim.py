@@ -34,6 +34,10 @@ BAD = [
     ("--preferred 32", "preferred size 32 is not among the variants"),
     ("--sizes 4,2", "not positive row counts in ascending order"),
     ("--costs /nowhere", "/nowhere"),
+    ("--replay /nowhere", "can not open '/nowhere'"),
+    ("--replay /dev/null", "'/dev/null' is not a record of a batcher"),
+    ("--replay /dev/null --costs /dev/null", "--costs excludes --replay"),
+    ("--arrivals trace", "--arrivals trace needs --trace"),
     ("--arrivals closed --plot x.svg", "a chart needs arrivals that have a rate"),
     ("--arrivals sometimes", "sometimes"),
 ]
@@ -61,6 +65,50 @@ def trace(checks, folder):
     report = simulate(f"--arrivals trace --trace {folder / 'trace.txt'} --costs {folder / 'costs.txt'}")
     # At 0 three rows start as four, 3.5 ms; the request at 0.1 ms starts then and takes 2 ms; that at 5 ms waits for it till 5.5.
     checks.check((report["runs"], report["done"], report["p50_ms"], round(report["max_ms"], 9)) == (3, 3, 4.0, 5.4), f"a trace: {report}")
+
+
+RECORD = """# llmc-record 1
+batcher 1
+model 4 - 0.000 - 0.000 1 some 1,2,4 a model
+cost 0 1 1000.000 a model
+cost 0 2 1000.000 a model
+cost 0 4 1000.000 a model
+cost 1 1 3000.000 a model
+cost 1 2 4000.000 a model
+cost 1 4 8000.000 a model
+request 0.000 1 0 0 - 2000.000 done none a model
+run 0.000 0 1 1 2000.000 a model
+request 5000.000 6 1 1 90000.000 18000.000 done none a model
+run 5000.000 1 4 4 8000.000 a model
+run 13000.000 1 2 2 4000.000 a model
+request 6000.000 1 0 0 - 500.000 cancelled cancelled a model
+request 7000.000 1 0 0 - 0.000 kept none a model
+request 8000.000 1 0 0 - 0.000 rejected queue_full a model
+"""
+
+
+def replay(checks, folder):
+    file = folder / "record.txt"
+    file.write_text(RECORD)
+    report = simulate(f"--replay {file}")
+    # The first takes 2 ms. Six rows are two runs of 8 and 4 ms, from 5 on; one is cancelled before its turn, and one that was refused waits
+    # till 17, then runs as the only run of its size did. Answers that were kept are no requests.
+    seen = report["requests"], report["done"], report.get("drops"), report["runs"], round(report["p50_ms"], 6), round(report["max_ms"], 6)
+    checks.check(seen == (5, 4, {"cancelled": 1}, 4, 8, 12), f"--replay: {seen}")
+    checks.check(report["recorded"] == {"done": 2, "p50_ms": 2.0, "p99_ms": 18.0}, f"--replay: {report['recorded']}")
+    shown = run_tool("llmc-batch-sim", "--replay", str(file)).stdout
+    checks.check(shown.endswith("recorded: 2 answered by runs, latency ms: p50 2.000, p99 18.000\n"), "--replay says what was recorded")
+    rare = simulate(f"--replay {file} --rate 0.1 --requests 10")
+    checks.check((rare["requests"], rare["runs"], rare["max_ms"]) == (10, 10, 8), f"--replay at another rate: {rare}")
+    delayed = simulate(f"--replay {file} --delay-ms 1")
+    checks.check(round(delayed["mean_ms"] - report["mean_ms"], 6) == 0.25, "--replay with another setting: the first waits for the delay")
+    for line, number in (("run 0 0 1 2000.000 a model", 4), ("model 0 - 0 - 0 1 some 1 b", 4), ("cost 0 3 5 a model", 5), ("jump 1", 4), ("request 0 1 0 0 - 1 done none nobody", 4),
+                         ("request -5 1 0 0 - 1 done none a model", 4), ("request 0 1 0 17 - 1 done none a model", 4)):
+        lines = RECORD.splitlines()
+        lines.insert(number - 1, line)
+        file.write_text("\n".join(lines) + "\n")
+        done = run_tool("llmc-batch-sim", "--replay", str(file))
+        checks.check(done.returncode == 1 and done.stderr.strip().endswith(f"record.txt:{number}: not a line of a record: '{line}'"), f"{line}: {done.stderr.strip()}")
 
 
 def recommend(checks, folder):
@@ -96,6 +144,7 @@ def main():
     golden(checks)
     with tempfile.TemporaryDirectory() as folder:
         trace(checks, Path(folder))
+        replay(checks, Path(folder))
         recommend(checks, Path(folder))
     page(checks)
     bad(checks)

@@ -17,9 +17,9 @@ class Renewal final : public ArrivalSource {
 public:
   Renewal(const ArrivalSpec &spec, uint64_t seed)
       : random(seed), gap(1e9 / spec.rate), shape(spec.kind == ArrivalKind::Gamma ? 1 / (spec.cv * spec.cv) : 0) {}
-  Arrival next() override {
+  TimeNs next() override {
     time += gap * (shape > 0 ? random.gamma(shape) : random.exponentialTime());
-    return {TimeNs(time), 1};
+    return TimeNs(time);
   }
 
 private:
@@ -31,11 +31,11 @@ private:
 class Thinned : public ArrivalSource {
 public:
   Thinned(double greatest, uint64_t seed) : random(seed), greatest(greatest) {}
-  Arrival next() final {
+  TimeNs next() final {
     do
       time += 1e9 / greatest * random.exponentialTime();
     while (random.uniform() * greatest > rateAt(time * 1e-9));
-    return {TimeNs(time), 1};
+    return TimeNs(time);
   }
 
 protected:
@@ -87,25 +87,28 @@ private:
 
 class Trace final : public ArrivalSource {
 public:
-  explicit Trace(const std::string &path) {
-    readLines(path, [&](const std::vector<double> &numbers) {
-      if (numbers.size() > 2 || numbers[0] < 0 || (numbers.size() == 2 && numbers[1] < 1))
-        return false;
-      arrivals.push_back({TimeNs(numbers[0] * 1e3), numbers.size() == 2 ? uint32_t(numbers[1]) : 1});
-      return true;
-    });
-    // A recorded one has them as they ended.
-    std::sort(arrivals.begin(), arrivals.end(),
-              [](const auto &a, const auto &b) { return std::tie(a.time, a.rows) < std::tie(b.time, b.rows); });
-  }
-  Arrival next() override { return at < arrivals.size() ? arrivals[at++] : Arrival{batch::kNever, 1}; }
+  explicit Trace(RequestList list) : list(std::move(list)) {}
+  TimeNs next() override { return at < list->size() ? (*list)[at++].time : batch::kNever; }
 
 private:
-  std::vector<Arrival> arrivals;
+  const RequestList list;
   size_t at = 0;
 };
 
 } // namespace
+
+RequestList readTrace(const std::string &path) {
+  std::vector<TimedRequest> result;
+  readLines(path, [&](const std::vector<double> &numbers) {
+    if (numbers.size() > 2 || numbers[0] < 0 || (numbers.size() == 2 && numbers[1] < 1))
+      return false;
+    result.push_back({.time = TimeNs(numbers[0] * 1e3), .rows = numbers.size() == 2 ? uint32_t(numbers[1]) : 1});
+    return true;
+  });
+  std::sort(result.begin(), result.end(),
+            [](const auto &a, const auto &b) { return std::tie(a.time, a.rows) < std::tie(b.time, b.rows); });
+  return std::make_shared<std::vector<TimedRequest>>(std::move(result));
+}
 
 std::unique_ptr<ArrivalSource> makeSource(const ArrivalSpec &spec, uint64_t seed) {
   switch (spec.kind) {

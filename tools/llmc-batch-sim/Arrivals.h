@@ -17,8 +17,17 @@ enum class ArrivalKind {
   Bursts,  // the first tenth of each second at `peak` times the rate of the rest
   Diurnal, // a sine of `period` seconds, down to nothing and up to twice the rate
   Closed,  // `clients` that ask again after thinking
-  Trace    // from a file
+  Trace    // a list
 };
+
+struct TimedRequest {
+  batch::TimeNs time = 0;
+  uint32_t rows = 1, bucket = 0, priority = 0;
+  batch::TimeNs deadline = batch::kNever, cancelAfter = batch::kNever; // spans
+};
+
+/// In the order of their times.
+using RequestList = std::shared_ptr<const std::vector<TimedRequest>>;
 
 struct ArrivalSpec {
   ArrivalKind kind = ArrivalKind::Poisson;
@@ -28,21 +37,21 @@ struct ArrivalSpec {
   double period = 60;
   uint32_t clients = 16;
   double thinkMs = 0; // on average, exponential
-  std::string trace;  // lines of `MICROSECONDS [ROWS]`, in any order
+  RequestList trace;
 };
+
+/// Of a file with lines of `MICROSECONDS [ROWS]`, in any order.
+RequestList readTrace(const std::string &path);
 
 /// Gaps between arrivals that do not depend on what becomes of them.
 class ArrivalSource {
 public:
-  struct Arrival {
-    batch::TimeNs time; // kNever: no more
-    uint32_t rows;
-  };
   virtual ~ArrivalSource() = default;
-  virtual Arrival next() = 0;
+  /// kNever: no more.
+  virtual batch::TimeNs next() = 0;
 };
 
-/// Not for Closed.
+/// Not for Closed, of which each client has its own times.
 std::unique_ptr<ArrivalSource> makeSource(const ArrivalSpec &spec, uint64_t seed);
 
 } // namespace llmc::sim

@@ -69,9 +69,78 @@ CostTable CostTable::fromArtifact(const std::string &path, const std::vector<std
   return table;
 }
 
-batch::TimeNs CostTable::at(uint32_t executed) const {
+size_t CostTable::pointOf(uint32_t executed) const {
   size_t point = size_t(std::lower_bound(rows.begin(), rows.end(), executed) - rows.begin());
-  return cost[std::min(point, cost.size() - 1)];
+  return std::min(point, cost.size() - 1);
+}
+
+batch::TimeNs CostTable::at(uint32_t executed) const {
+  size_t point = pointOf(executed);
+  if (!anySize || point == 0 || executed >= rows[point])
+    return cost[point];
+  batch::TimeNs low = cost[point - 1], high = cost[point];
+  return low + (high - low) * (executed - rows[point - 1]) / (rows[point] - rows[point - 1]);
+}
+
+namespace {
+
+/// Where nothing is known, a size costs as much per row as the nearest one that is.
+void fillGaps(CostTable &table) {
+  auto known = [&](size_t i) { return table.cost[i] > 0; };
+  for (size_t i = 1; i < table.cost.size(); ++i)
+    if (!known(i) && known(i - 1))
+      table.cost[i] = table.cost[i - 1] * table.rows[i] / table.rows[i - 1];
+  for (size_t i = table.cost.size(); i-- > 1;)
+    if (!known(i - 1))
+      table.cost[i - 1] = known(i) ? std::max<batch::TimeNs>(1, table.cost[i] * table.rows[i - 1] / table.rows[i])
+                                   : batch::kMillisecond;
+  if (!known(table.cost.size() - 1))
+    table.cost.back() = batch::kMillisecond;
+}
+
+double mean(const std::vector<double> &values) {
+  double sum = 0;
+  for (double value : values)
+    sum += value;
+  return sum / double(values.size());
+}
+
+CostTable ofBucket(const Recording::Model &model, uint32_t bucket) {
+  constexpr size_t kEnough = 8;
+  CostTable table;
+  table.rows = model.sizes;
+  table.anySize = model.anySize;
+  table.cost = bucket < model.expected.size() ? model.expected[bucket] : std::vector<batch::TimeNs>(model.sizes.size());
+  for (const Recording::Run &run : model.runs) // the first one of a size that nothing is known of
+    if (run.bucket == bucket)
+      if (batch::TimeNs &cost = table.cost[table.pointOf(run.rows)]; cost == 0)
+        cost = run.time;
+  fillGaps(table);
+  std::vector<std::vector<double>> parts(table.rows.size());
+  std::vector<double> all;
+  for (const Recording::Run &run : model.runs)
+    if (run.bucket == bucket) {
+      all.push_back(double(run.time) / double(table.at(run.rows)));
+      parts[table.pointOf(run.rows)].push_back(all.back());
+    }
+  for (size_t i = 0; i < parts.size() && !all.empty(); ++i)
+    table.cost[i] = std::max<batch::TimeNs>(
+        1, batch::TimeNs(double(table.cost[i]) * mean(parts[i].size() < kEnough ? all : parts[i]) + 0.5));
+  return table;
+}
+
+} // namespace
+
+std::vector<CostTable> CostTable::fromRecording(const Recording::Model &model) {
+  size_t buckets = std::max<size_t>(1, model.expected.size());
+  for (const Recording::Run &run : model.runs)
+    buckets = std::max<size_t>(buckets, run.bucket + 1);
+  for (const TimedRequest &request : model.requests)
+    buckets = std::max<size_t>(buckets, request.bucket + 1);
+  std::vector<CostTable> result;
+  for (uint32_t bucket = 0; bucket < buckets; ++bucket)
+    result.push_back(ofBucket(model, bucket));
+  return result;
 }
 
 } // namespace llmc::sim

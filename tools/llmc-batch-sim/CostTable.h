@@ -2,9 +2,7 @@
 #ifndef LLMC_TOOLS_LLMC_BATCH_SIM_COSTTABLE_H
 #define LLMC_TOOLS_LLMC_BATCH_SIM_COSTTABLE_H
 
-#include "runtime/batch/BatchTypes.h"
-#include <string>
-#include <vector>
+#include "tools/llmc-batch-sim/Recording.h"
 
 namespace llmc::sim {
 
@@ -12,6 +10,7 @@ namespace llmc::sim {
 struct CostTable {
   std::vector<uint32_t> rows;
   std::vector<batch::TimeNs> cost;
+  bool anySize = false; // costs lie on a line between two points
 
   /// fixed + perRow x rows, at each of `rows`.
   static CostTable fromFormula(std::vector<uint32_t> rows, double fixedMs, double perRowMs);
@@ -21,7 +20,13 @@ struct CostTable {
   /// As llmc-bench measured it, for the bucket of the edges NAME=EDGE; the last edge of a dim that is not named.
   static CostTable fromArtifact(const std::string &path, const std::vector<std::string> &edges);
 
-  /// Of the smallest point with so many rows.
+  /// Means of the runs of each bucket. Where a size ran less than eight times, what was expected of it, corrected by what was
+  /// seen of the others.
+  static std::vector<CostTable> fromRecording(const Recording::Model &model);
+
+  /// The smallest point with so many rows, or the last.
+  size_t pointOf(uint32_t executed) const;
+  /// There, or with `anySize` between it and the one before with so many rows.
   batch::TimeNs at(uint32_t executed) const;
 };
 

@@ -4,16 +4,20 @@
 
 #include "tools/common/Tool.h"
 #include "tools/llmc-batch-sim/Scenario.h"
+#include <optional>
 
 namespace llmc::sim {
 
 struct Options {
-  std::string policy = "ours", arrivals = "poisson", jitter = "none", pad = "min-cost", mix = "fill-padding", costs, artifact;
+  std::optional<std::string> arrivals, jitter;
+  std::string policy = "ours", pad = "min-cost", mix = "fill-padding", costs, artifact, trace, replay;
   ArrivalSpec spec;
   std::vector<uint32_t> sizes = {1, 2, 4, 8, 16}, preferred;
-  double fixedMs = 4, rowMs = 0.5, sigma = 0.1, delayMs = 0, sloMs = 0, agingMs = 1000, wakeMs = 0;
+  double fixedMs = 4, rowMs = 0.5, sigma = 0.1, sloMs = 0, agingMs = 1000, wakeMs = 0;
   double poison = 0, fail = 0, cancel = 0, cancelAfterMs = 10; // in percent, but for the last
-  uint32_t maxRows = 0, queueRows = 0, instances = 1, rowsPerRequest = 1, classes = 1;
+  std::optional<double> rate, delayMs;
+  std::optional<uint32_t> maxRows, queueRows, instances;
+  uint32_t rowsPerRequest = 1, classes = 1;
   uint64_t requests = 100000, seed = 1;
   bool deadlines = false, json = false, recommend = false;
   std::vector<std::string> bucket; // NAME=EDGE
@@ -21,8 +25,16 @@ struct Options {
   std::string plot, sweep, measure = "p99";
 
   void addTo(CLI::App &app);
-  /// Checked.
-  Scenario scenario() const;
+  /// Checked. `recording`: of --replay, or null.
+  Scenario scenario(const Recording *recording) const;
+
+private:
+  ArrivalSpec arrivalSpec() const;
+  ModelLoad loadAsTold() const;
+  void addRecorded(Scenario &scenario, const Recording &recording) const;
+  void addOther(Scenario &scenario, const std::string &text) const;
+  void addInstances(Scenario &scenario, uint32_t count) const;
+  void set(ModelLoad &load, batch::ModelConfig &model) const;
 };
 
 } // namespace llmc::sim

@@ -42,7 +42,7 @@ private:
     members.clear();
     for (uint32_t i = batch.first; i != kNone; i = core->request(i).nextInBatch)
       members.push_back(core->request(i).id);
-    listener.started({action.batch, action.instance, batch.model, batch.rows, action.rows, members});
+    listener.started({action.batch, action.instance, batch.model, batch.bucket, batch.rows, action.rows, members});
   }
 
   std::unique_ptr<BatcherCore> core;
@@ -121,7 +121,7 @@ private:
       queue.pop_front();
     }
     rows -= taken;
-    listener.started({instance, instance, 0, taken, executedRows({model, model.variants, cap}, taken), run.ids});
+    listener.started({instance, instance, 0, 0, taken, executedRows({model, model.variants, cap}, taken), run.ids});
   }
 
   std::vector<Run> runs; // per instance

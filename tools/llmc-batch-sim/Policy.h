@@ -17,7 +17,7 @@ public:
   virtual ~Listener() = default;
   struct Run {
     uint32_t id; // comes back with the completion
-    uint32_t instance, model;
+    uint32_t instance, model, bucket;
     uint32_t rows, executed; // that were asked for, and with padding
     std::span<const uint64_t> requests;
   };
@@ -35,8 +35,8 @@ public:
   virtual batch::TimeNs nextWakeup() const = 0;
 };
 
-/// Names: ours none fixed triton tf aimd. All but `ours` take the first model alone, its delay, variants, sizes and
-/// SLO; they have neither classes nor deadlines, and with them nothing fails or is cancelled. An unknown name is an error.
+/// Names: ours none fixed triton tf aimd. All but `ours` take the first bucket of the first model alone, its delay, variants,
+/// sizes and SLO; they have neither classes nor deadlines, and with them nothing fails or is cancelled. An unknown name is an error.
 std::unique_ptr<Policy> makePolicy(const std::string &name, const batch::BatcherConfig &config);
 inline constexpr const char *kPolicyNames[] = {"ours", "none", "fixed", "triton", "tf", "aimd"};
 

@@ -17,6 +17,14 @@ Scenario with(const Scenario &scenario, const Settings &settings) {
   return result;
 }
 
+const CostTable &mostUsedCosts(const ModelLoad &load) {
+  std::vector<size_t> requests(load.costs.size());
+  if (load.requests)
+    for (const TimedRequest &request : *load.requests)
+      ++requests[request.bucket];
+  return load.costs[size_t(std::max_element(requests.begin(), requests.end()) - requests.begin())];
+}
+
 static bool isBetter(const Report &a, const Report &b) {
   double good = double(a.withinSlo), other = double(b.withinSlo), margin = double(b.requests) / 1000;
   if (good > other + margin || good < other - margin)
@@ -27,7 +35,7 @@ static bool isBetter(const Report &a, const Report &b) {
 static std::vector<Settings> candidates(const Scenario &scenario) {
   std::vector<Settings> result;
   uint32_t instances = uint32_t(scenario.config.instances.size());
-  for (uint32_t rows : scenario.loads[0].cost.rows)
+  for (uint32_t rows : scenario.config.models[0].variants)
     for (TimeNs part : {0, 32, 8, 4})
       for (uint32_t batches : {0u, 1u, 2u, 8u})
         result.push_back({rows, part ? scenario.slo / part : 0, batches * rows * instances});
@@ -43,7 +51,9 @@ static std::string sentence(const char *format, auto... values) {
 static void explain(const Scenario &scenario, Recommendation &result) {
   const Settings &best = result.best.settings, &base = result.base.settings;
   const Report &report = result.best.report, &before = result.base.report;
-  const CostTable &cost = scenario.loads[0].cost;
+  const CostTable &cost = mostUsedCosts(scenario.loads[0]);
+  if (scenario.loads[0].costs.size() > 1)
+    result.reasons.push_back("what is said of runs is true of the bucket that has most requests");
   double offered = double(report.requests) / std::max(1e-9, result.base.report.seconds);
   result.reasons.push_back(
       sentence("full batches of %u rows serve %.0f rows a second; %.0f requests a second are %.0f %% of that",
@@ -72,7 +82,7 @@ static void explain(const Scenario &scenario, Recommendation &result) {
 
 Recommendation recommend(const Scenario &scenario) {
   const ModelConfig &model = scenario.config.models[0];
-  const CostTable &cost = scenario.loads[0].cost;
+  const CostTable &cost = mostUsedCosts(scenario.loads[0]);
   Recommendation result;
   result.base.settings = {batchCap(model), model.delay, model.maxQueuedRows};
   result.base.report = simulate(scenario);

@@ -31,6 +31,9 @@ struct Recommendation {
 /// win unless beaten.
 Recommendation recommend(const Scenario &scenario);
 
+/// Of the bucket that has most requests.
+const CostTable &mostUsedCosts(const ModelLoad &load);
+
 /// The scenario with these settings.
 Scenario with(const Scenario &scenario, const Settings &settings);
 

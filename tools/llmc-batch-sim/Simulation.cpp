@@ -19,6 +19,7 @@ public:
     for (size_t model = 0; model < scenario.loads.size(); ++model) {
       const ArrivalSpec &spec = scenario.loads[model].arrivals;
       left.push_back(scenario.requests);
+      taken.push_back(0);
       sources.push_back(spec.kind == ArrivalKind::Closed ? nullptr : makeSource(spec, scenario.seed * 1000003 + model));
       for (uint32_t i = 0, n = sources.back() ? 1 : spec.clients; i < n; ++i)
         scheduleNext(uint32_t(model));
@@ -49,7 +50,7 @@ private:
   struct Event {
     EventKind kind;
     uint64_t id; // the model, the run or the request
-    uint32_t rows = 0;
+    TimedRequest request = {}; // that arrives
     BatchFault fault = BatchFault::None;
     uint32_t instance = 0; // of the run
   };
@@ -65,15 +66,19 @@ private:
       return;
     --left[model];
     const ModelLoad &load = scenario.loads[model];
-    ArrivalSource::Arrival arrival = {now, 1};
+    TimeNs time = now;
     if (sources[model])
-      arrival = sources[model]->next();
+      time = sources[model]->next();
     else if (load.arrivals.thinkMs > 0)
-      arrival.time += TimeNs(load.arrivals.thinkMs * 1e6 * random.exponentialTime());
-    if (load.maxRowsPerRequest > 1 && load.arrivals.kind != ArrivalKind::Trace)
-      arrival.rows = 1 + uint32_t(random.below(load.maxRowsPerRequest));
-    if (arrival.time < kNever)
-      push(arrival.time, {.kind = EventKind::Arrive, .id = model, .rows = arrival.rows});
+      time += TimeNs(load.arrivals.thinkMs * 1e6 * random.exponentialTime());
+    if (time >= kNever)
+      return;
+    TimedRequest request;
+    if (load.requests)
+      request = (*load.requests)[taken[model]++ % load.requests->size()];
+    else if (load.maxRowsPerRequest > 1)
+      request.rows = 1 + uint32_t(random.below(load.maxRowsPerRequest));
+    push(time, {.kind = EventKind::Arrive, .id = model, .request = request});
   }
 
   void push(TimeNs time, const Event &event) { events.push(time, event.kind, event); }
@@ -87,15 +92,22 @@ private:
     Arrival arrival;
     arrival.id = requests.size();
     arrival.model = model;
-    arrival.rows = event.rows;
-    uint32_t classes = load.classes;
-    arrival.priority = classes > 1 ? 1 + uint32_t(random.below(classes)) : 1;
-    if (scenario.deadlines && scenario.slo > 0)
+    arrival.rows = event.request.rows;
+    arrival.bucket = event.request.bucket;
+    arrival.elements = 1;
+    arrival.priority = load.requests         ? event.request.priority
+                       : load.classes > 1 ? 1 + uint32_t(random.below(load.classes))
+                                          : 1;
+    if (event.request.deadline < kNever)
+      arrival.deadline = now + event.request.deadline;
+    else if (scenario.deadlines && scenario.slo > 0)
       arrival.deadline = now + scenario.slo;
     requests.push_back({now, model, happens(load.poisonShare)});
     if (happens(load.cancelShare))
       push(now + 1 + TimeNs(load.cancelAfterMs * 1e6 * random.exponentialTime()),
            {.kind = EventKind::Cancel, .id = arrival.id});
+    if (event.request.cancelAfter < kNever)
+      push(now + event.request.cancelAfter, {.kind = EventKind::Cancel, .id = arrival.id});
     policy->arrive(now, arrival);
     if (sources[model])
       scheduleNext(model);
@@ -103,7 +115,9 @@ private:
 
   void started(const Run &run) override {
     const ModelLoad &load = scenario.loads[run.model];
-    double time = double(load.cost.at(run.executed));
+    double time = double(load.costs[run.bucket].at(run.executed));
+    if (load.jitter == Jitter::Recorded)
+      time = timeAsRecorded(load.recorded, time);
     if (now > idleSince[run.instance] + kSpin)
       time += double(load.wake);
     if (load.jitter == Jitter::Exponential)
@@ -136,6 +150,28 @@ private:
     }
     if (!sources[request.model])
       scheduleNext(request.model);
+  }
+
+  /// What takes `work` by the table, from now on.
+  double timeAsRecorded(const std::vector<RecordedSpeed> &recorded, double work) const {
+    TimeNs period = recorded.back().time;
+    if (period == 0)
+      return work;
+    double at = double(now % period), taken = 0;
+    auto next = std::upper_bound(recorded.begin(), recorded.end(), now % period,
+                                 [](TimeNs t, const RecordedSpeed &speed) { return t < speed.time; });
+    while (true) {
+      double speed = next[-1].speed, time = double(next->time) - at;
+      if (work <= time * speed)
+        return taken + work / speed;
+      work -= time * speed;
+      taken += time;
+      at = double(next->time);
+      if (++next == recorded.end()) {
+        next = recorded.begin() + 1;
+        at = 0;
+      }
+    }
   }
 
   void note(uint64_t value) { result.hash = (result.hash ^ value) * 0x9e3779b97f4a7c15 + (result.hash >> 29); }
@@ -173,6 +209,7 @@ private:
   Random random;                                       // of all but the arrivals of open sources
   std::vector<std::unique_ptr<ArrivalSource>> sources; // per model; none for a closed loop
   std::vector<uint64_t> left;
+  std::vector<size_t> taken; // of the list of requests, per model
   EventQueue<Event> events;
   std::vector<Request> requests; // by id
   std::vector<TimeNs> latencies;

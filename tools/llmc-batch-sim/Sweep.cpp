@@ -20,7 +20,7 @@ static double valueOf(const Report &report, Measure measure) {
 }
 
 double capacityOf(const Scenario &scenario) {
-  const CostTable &cost = scenario.loads[0].cost;
+  const CostTable &cost = mostUsedCosts(scenario.loads[0]);
   double best = 0;
   for (uint32_t rows : cost.rows)
     best = std::max(best, rows / (double(cost.at(rows)) * 1e-9));
@@ -34,7 +34,7 @@ Plot sweep(const std::vector<Variation> &variations, Measure measure, double hig
                 : measure == Measure::P50   ? "p50, ms"
                                             : "p99, ms";
   const Scenario &first = variations[0].scenario;
-  double slo = double(first.slo) * 1e-6, longest = double(first.loads[0].cost.cost.back()) * 1e-6;
+  double slo = double(first.slo) * 1e-6, longest = double(mostUsedCosts(first.loads[0]).cost.back()) * 1e-6;
   plot.yMax = measure == Measure::Goodput ? highest : 1.5 * std::max(slo, 3 * longest);
   if (measure != Measure::Goodput && slo > 0) {
     plot.mark = slo;

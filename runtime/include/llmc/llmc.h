@@ -322,7 +322,7 @@ typedef struct llmc_batcher_options {
   int64_t max_queued_bytes;   /* of inputs of all models; 0: no limit */
   int32_t parallel_runs;      /* of all models; 0: the most instances that one model has */
   int64_t spin_us;            /* that threads which wait burn before they sleep; 0: none */
-  const char *record;         /* a file that gets a line for each request, for llmc-batch-sim --trace; NULL: none */
+  const char *record;         /* a file that gets requests and runs, for llmc-batch-sim --replay; NULL: none */
 } llmc_batcher_options;
 
 /* Checks everything, makes the threads, and measures what runs cost where shapes are known and the plan does not say it.

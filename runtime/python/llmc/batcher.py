@@ -230,7 +230,7 @@ class Batcher:
             parallel_runs: of all models; 0: the most instances that one model has.
             total_queued_bytes: limit of what waits, of all models; 0: none.
             spin: that threads which wait burn before they sleep.
-            record: a file that gets a line for each request, for llmc-batch-sim --trace.
+            record: a file that gets settings, requests and runs, for llmc-batch-sim --replay.
             settings: of each model (`llmc.ModelSettings`), but for what a BatchModel has of its own.
         """
         if not isinstance(models, Mapping):

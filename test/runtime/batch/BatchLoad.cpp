@@ -5,8 +5,7 @@
 // Requests of one row of zeros; SIZE is what open dims get that are not the rows. Prints, each against what sessions
 // alone reach in the same process: throughput at saturation, latency at 70 % load, and answers within an SLO at 1.5 and
 // 3 times the capacity, with queues bounded by it. Arrivals are Poisson, from a seed. SECONDS for each, in nine rounds
-// whose median counts. The load of 70 % is played again by the simulator, with the costs of the sizes and of
-// waking up as sessions show them around each round.
+// whose median counts. The load of 70 % is recorded, and played again by the simulator.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
@@ -59,7 +58,7 @@ struct Rows {
   std::vector<Input> inputs;
 };
 
-double secondsOfRun(const Plan &plan, int64_t rows, int64_t size, double atLeast, Seconds pause = Seconds(0)) {
+double secondsOfRun(const Plan &plan, int64_t rows, int64_t size, double atLeast) {
   Rows input(plan, rows, size);
   Session session(plan);
   for (size_t i = 0; i < input.inputs.size(); ++i)
@@ -67,7 +66,6 @@ double secondsOfRun(const Plan &plan, int64_t rows, int64_t size, double atLeast
   session.run();
   std::vector<double> times;
   for (Seconds total(0); total.count() < atLeast || times.size() < 3; total += Seconds(times.back())) {
-    std::this_thread::sleep_for(pause);
     auto start = Time::now();
     session.run();
     times.push_back(Seconds(Time::now() - start).count());
@@ -75,13 +73,16 @@ double secondsOfRun(const Plan &plan, int64_t rows, int64_t size, double atLeast
   return median(times);
 }
 
-Batcher makeBatcher(const Plan &plan, int maxRows, double slo) {
+Batcher makeBatcher(const Plan &plan, int maxRows, double slo, const std::string &record = "") {
   llmc_batch_model model = {};
   model.struct_size = sizeof model;
   model.plan = plan.get();
   model.max_rows = maxRows;
   model.slo_p99_us = int64_t(slo * 1e6);
-  return Batcher(std::span(&model, 1));
+  llmc_batcher_options options = {};
+  options.struct_size = sizeof options;
+  options.record = record.empty() ? nullptr : record.c_str();
+  return Batcher(std::span(&model, 1), &options);
 }
 
 /// Rows a second that callers who always wait for an answer get.
@@ -110,7 +111,6 @@ double saturate(Batcher &batcher, const Plan &plan, int callers, int64_t size, d
 
 struct Outcomes {
   std::vector<double> latencies; // of those that are done
-  std::vector<Time::time_point> due;
   int64_t sent = 0;
   double seconds = 0;
 
@@ -164,7 +164,6 @@ Outcomes load(Batcher &batcher, const Plan &plan, int64_t size, double rate, dou
     at -= std::log(1 - double(random() >> 11) / double(1ull << 53)) / rate;
     auto due = start + std::chrono::duration_cast<Time::duration>(Seconds(at));
     std::this_thread::sleep_until(due);
-    outcomes.due.push_back(due);
     auto sent = std::make_unique<Sent>(Sent{due, &outcomes, &mutex, &open});
     what.user = sent.get();
     ++open;
@@ -184,44 +183,72 @@ Outcomes load(Batcher &batcher, const Plan &plan, int64_t size, double rate, dou
 struct Sizes {
   double single, full;              // seconds of a run of one row, of a full one
   int rows;                         // of a full one
-  std::vector<double> seconds = {}; // of 1, 2, 4 ... rows
-  double wake = 0;                  // that a run takes more after a pause
   double capacity() const { return rows / full; }
 };
 
-/// What the simulator says of the same arrivals.
-sim::Report simulate(const Outcomes &outcomes, const Sizes &sizes) {
-  char path[] = "/tmp/llmc-arrivals-XXXXXX";
-  int file = ::mkstemp(path);
-  std::FILE *out = file < 0 ? nullptr : ::fdopen(file, "w");
-  if (!out)
-    throw std::runtime_error("can not write arrivals to /tmp");
-  for (Time::time_point due : outcomes.due)
-    std::fprintf(out, "%lld 1\n",
-                 (long long)std::chrono::duration_cast<std::chrono::microseconds>(due - outcomes.due[0]).count());
-  std::fclose(out);
-  sim::Scenario scenario;
-  sim::ModelLoad load;
-  load.arrivals.kind = sim::ArrivalKind::Trace;
-  load.arrivals.trace = path;
-  for (size_t i = 0; i < sizes.seconds.size(); ++i) {
-    load.cost.rows.push_back(1u << i);
-    load.cost.cost.push_back(batch::TimeNs(sizes.seconds[i] * 1e9));
+/// What batchers recorded, round after round.
+class Recordings {
+public:
+  Recordings() {
+    char path[] = "/tmp/llmc-record-XXXXXX";
+    int file = ::mkstemp(path);
+    if (file < 0)
+      throw std::runtime_error("can not write to /tmp");
+    ::close(file);
+    this->path = path;
   }
-  load.wake = batch::TimeNs(sizes.wake * 1e9);
-  batch::ModelConfig model;
-  model.name = "model";
-  model.variants = load.cost.rows;
-  model.buckets = {batch::BucketConfig{load.cost.cost, 0}};
-  scenario.config.models = {model};
-  scenario.config.instances.push_back({0, 1, 0});
-  scenario.config.maxRequests = 1 << 16;
-  scenario.loads = {load};
-  scenario.requests = outcomes.due.size();
-  sim::Report report = sim::simulate(scenario);
-  ::unlink(path);
-  return report;
-}
+  ~Recordings() { ::unlink(path.c_str()); }
+  Recordings(const Recordings &) = delete;
+  const std::string &file() const { return path; }
+  /// The batcher that wrote it is closed.
+  void take() { rounds.push_back(sim::Recording::read(path)); }
+
+  /// What the simulator says of the arrivals of each round, in parts of what was seen: with the costs and the speed of the machine
+  /// in the same round, and with those of the one before it.
+  void compare() const {
+    std::vector<double> same50, same99, before50, before99;
+    for (size_t i = 0; i < rounds.size(); ++i) {
+      const sim::Recording &seen = rounds[i];
+      auto add = [&](const sim::Report &report, std::vector<double> &p50, std::vector<double> &p99) {
+        p50.push_back(report.p50Ms * 1e6 / double(at(seen.latencies, 0.5)));
+        p99.push_back(report.p99Ms * 1e6 / double(at(seen.latencies, 0.99)));
+      };
+      add(replay(seen.models.at(0), seen.models[0]), same50, same99);
+      if (i > 0)
+        add(replay(seen.models[0], rounds[i - 1].models[0]), before50, before99);
+    }
+    auto print = [](const char *title, const std::vector<double> &values) {
+      auto [least, most] = std::minmax_element(values.begin(), values.end());
+      std::printf("%s %.2f (%.2f to %.2f)", title, median(values), *least, *most);
+    };
+    print("  replayed: p50", same50);
+    print(", p99", same99);
+    print(" of it; with what runs took in the round before: p50", before50);
+    print(", p99", before99);
+    std::puts("");
+  }
+
+private:
+  static batch::TimeNs at(const std::vector<batch::TimeNs> &ascending, double share) {
+    return ascending.at(size_t(share * double(ascending.size() - 1)));
+  }
+
+  static sim::Report replay(const sim::Recording::Model &requests, const sim::Recording::Model &runs) {
+    sim::ModelLoad load = sim::loadOf(runs);
+    load.requests = std::make_shared<std::vector<sim::TimedRequest>>(requests.requests);
+    load.arrivals.trace = load.requests;
+    sim::Scenario scenario;
+    scenario.config.models = {sim::configOf(requests, load)};
+    scenario.config.instances.push_back({0, 1, 0});
+    scenario.config.maxRequests = 1 << 16;
+    scenario.requests = requests.requests.size();
+    scenario.loads = {std::move(load)};
+    return sim::simulate(scenario);
+  }
+
+  std::string path;
+  std::vector<sim::Recording> rounds;
+};
 
 /// Rounds of load, each between two looks at what sessions reach: a shared machine is not the same twice.
 class Rounds {
@@ -238,25 +265,22 @@ public:
   }
 
   void calm(double factor) {
-    Batcher batcher = makeBatcher(plan, sizes.rows, 0);
-    std::vector<double> p50, p99, shares, predicted50, predicted99;
-    Outcomes outcomes;
+    std::vector<double> p50, p99, shares;
+    Recordings recordings;
     each(
         [&](Sizes now, double time) {
-          outcomes = load(batcher, plan, size, factor * now.capacity(), 0, time, random);
+          Batcher batcher = makeBatcher(plan, sizes.rows, 0, recordings.file());
+          Outcomes outcomes = load(batcher, plan, size, factor * now.capacity(), 0, time, random);
           p50.push_back(outcomes.percentile(0.5));
           p99.push_back(outcomes.percentile(0.99));
         },
         [&](const Sizes &around) {
           shares.push_back(p99.back() / (2.5 * around.single + around.full));
-          sim::Report report = simulate(outcomes, around);
-          predicted50.push_back(report.p50Ms / 1e3 / p50.back());
-          predicted99.push_back(report.p99Ms / 1e3 / p99.back());
+          recordings.take();
         });
     std::printf("%.0f %% load: p50 %.2f ms, p99 %.2f ms, which is %.2f of 2.5 single runs and a full one\n",
                 100 * factor, median(p50) * 1e3, median(p99) * 1e3, median(shares));
-    std::printf("  the simulator says %.2f of that p50 and %.2f of that p99\n", median(predicted50),
-                median(predicted99));
+    recordings.compare();
   }
 
   void overload(double factor) {
@@ -278,11 +302,8 @@ private:
 
   Sizes look() const {
     Sizes result = sizes;
-    for (size_t i = 0; i < result.seconds.size(); ++i)
-      result.seconds[i] = secondsOfRun(plan, 1 << i, size, 0.05);
-    result.single = result.seconds.front();
-    result.wake = std::max(0.0, secondsOfRun(plan, 1, size, 0.05, Seconds(0.002)) - result.single);
-    result.full = result.seconds.back();
+    result.single = secondsOfRun(plan, 1, size, 0.05);
+    result.full = secondsOfRun(plan, sizes.rows, size, 0.05);
     return result;
   }
 
@@ -293,10 +314,7 @@ private:
       Sizes after = look();
       Sizes around = after;
       around.single = (before.single + after.single) / 2;
-      around.wake = (before.wake + after.wake) / 2;
       around.full = (before.full + after.full) / 2;
-      for (size_t k = 0; k < around.seconds.size(); ++k)
-        around.seconds[k] = (before.seconds[k] + after.seconds[k]) / 2;
       compare(around);
       before = after;
     }
@@ -324,10 +342,7 @@ Sizes findBest(const Plan &plan, int64_t size) {
     sizes.push_back({median(times[0]), median(times[i]), 1 << i});
     most = std::max(most, sizes.back().capacity());
   }
-  Sizes best = *std::find_if(sizes.rbegin(), sizes.rend(), [=](const Sizes &s) { return s.capacity() >= 0.9 * most; });
-  for (size_t i = 0; 1 << i <= best.rows; ++i)
-    best.seconds.push_back(sizes[i].full);
-  return best;
+  return *std::find_if(sizes.rbegin(), sizes.rend(), [=](const Sizes &s) { return s.capacity() >= 0.9 * most; });
 }
 
 int run(const char *path, int64_t size, double seconds, int threads) {

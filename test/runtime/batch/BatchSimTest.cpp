@@ -33,7 +33,7 @@ Scenario scenarioOf(CostTable cost, double rate, uint64_t requests, uint64_t see
   scenario.config.maxRequests = uint32_t(std::min<uint64_t>(requests + 1, 1 << 15)); // making a large table takes time
   ModelLoad load;
   load.arrivals.rate = rate;
-  load.cost = std::move(cost);
+  load.costs = {std::move(cost)};
   scenario.loads = {load};
   scenario.requests = requests;
   scenario.seed = seed;
@@ -121,8 +121,8 @@ TEST(BatchSim, no_policy_beats_the_optimum) {
     std::vector<TimeNs> arrivals;
     auto source = makeSource(scenario.loads[0].arrivals, seed * 1000003);
     for (int i = 0; i < 12; ++i)
-      arrivals.push_back(source->next().time);
-    double least = double(leastLatency(arrivals, scenario.loads[0].cost)) * 1e-6 / 12;
+      arrivals.push_back(source->next());
+    double least = double(leastLatency(arrivals, scenario.loads[0].costs[0])) * 1e-6 / 12;
     for (const char *name : kPolicyNames) {
       scenario.policy = name;
       Report report = simulate(scenario);

@@ -1,9 +1,9 @@
 //===- BatcherTest.cpp - The batcher with threads and tensors, through its C and C++ API --------------------------===//
 
 #include "test/runtime/batch/BatchPlans.h"
+#include "tools/llmc-batch-sim/Recording.h"
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <semaphore>
 #include <sys/wait.h>
 #include <thread>
@@ -476,32 +476,56 @@ TEST(Batcher, keeps_answers) {
   EXPECT_EQ(hits(), 3);
 }
 
-TEST(Batcher, records_a_trace) {
-  HeldPlan held(addReluPlan());
-  std::string path = testing::TempDir() + "batch-trace-" + std::to_string(getpid());
+/// What the simulator reads: settings, runs, and all requests, refused ones too.
+TEST(Batcher, records_what_it_does) {
+  HeldPlan held(slowPlan());
+  std::string path = testing::TempDir() + "batch-record-" + std::to_string(getpid());
+  llmc_batch_model model = modelOf(held, "N");
+  model.name = "two\nlines";
+  model.max_rows = 4;
+  model.delay_us = 1500;
+  model.max_queued_requests = 2;
+  model.max_queued_rows = 8;
+  llmc_batcher_options options = {};
+  options.struct_size = sizeof options;
+  options.record = path.c_str();
+  std::vector<float> x(16, 1);
   {
-    BatchOptions options = batchedIn("batch");
-    options.record = path;
-    Batcher batcher(held.plan, options);
-    AddRequest request(1, 3);
-    for (int i = 0; i < 5; ++i)
-      batcher.submit(request.inputs()).get();
+    Batcher batcher(std::span(&model, 1), &options);
+    std::vector<Future> futures;
+    SubmitOptions soon;
+    soon.deadline = 60s;
+    {
+      BusyInstance busy(batcher, std::span(x).first(4));
+      for (int i = 0; i < 3; ++i)
+        futures.push_back(batcher.submit({input("x", {4, 4}, std::span<const float>(x))}, soon));
+      EXPECT_THROW(batcher.submit({input("x", {1, 4}, std::span<const float>(x).first(4))}), Error);
+    }
+    for (const Future &future : futures)
+      future.get();
   }
-  std::ifstream file(path);
-  std::string line;
-  int lines = 0;
-  while (std::getline(file, line)) {
-    if (line[0] == '#')
-      continue;
-    double time;
-    int rows;
-    ASSERT_EQ(std::sscanf(line.c_str(), "%lf %d # main", &time, &rows), 2) << line;
-    EXPECT_EQ(rows, 3);
-    EXPECT_NE(line.find(" done none "), std::string::npos) << line;
-    ++lines;
-  }
-  EXPECT_EQ(lines, 5);
+  sim::Recording recording = sim::Recording::read(path);
   std::remove(path.c_str());
+  ASSERT_EQ(recording.models.size(), 1u);
+  const sim::Recording::Model &seen = recording.models[0];
+  EXPECT_EQ(seen.name, "two lines");
+  EXPECT_EQ(seen.maxRows, 4u);
+  EXPECT_EQ(seen.delay, 1500 * batch::kMicrosecond);
+  EXPECT_EQ(seen.queuedRows, 8u);
+  ASSERT_EQ(seen.requests.size(), 5u);
+  for (int i : {1, 2, 3}) {
+    EXPECT_EQ(seen.requests[i].rows, 4u);
+    EXPECT_EQ(seen.requests[i].deadline, 60 * batch::kSecond);
+  }
+  EXPECT_EQ(seen.requests[0].deadline, batch::kNever);
+  EXPECT_EQ(seen.requests[4].rows, 1u);
+  EXPECT_EQ(recording.latencies.size(), 4u);
+  ASSERT_EQ(seen.runs.size(), 4u);
+  EXPECT_EQ(seen.runs[0].rows, 1u);
+  EXPECT_EQ(seen.runs[1].rows, 4u);
+  EXPECT_GE(seen.runs[0].start, seen.requests[0].time + 1500 * batch::kMicrosecond) << "the delay";
+  for (const sim::Recording::Run &run : seen.runs)
+    EXPECT_GT(run.time, 0);
 }
 
 TEST(Batcher, a_child_is_told) {
