@@ -20,6 +20,7 @@ public:
       const ArrivalSpec &spec = scenario.loads[model].arrivals;
       left.push_back(scenario.requests);
       taken.push_back(0);
+      recordedWork.push_back(workOf(scenario.loads[model].recorded));
       sources.push_back(spec.kind == ArrivalKind::Closed ? nullptr : makeSource(spec, scenario.seed * 1000003 + model));
       for (uint32_t i = 0, n = sources.back() ? 1 : spec.clients; i < n; ++i)
         scheduleNext(uint32_t(model));
@@ -117,14 +118,14 @@ private:
     const ModelLoad &load = scenario.loads[run.model];
     double time = double(load.costs[run.bucket].at(run.executed));
     if (load.jitter == Jitter::Recorded)
-      time = timeAsRecorded(load.recorded, time);
+      time = timeAsRecorded(run.model, time);
     if (now > idleSince[run.instance] + kSpin)
       time += double(load.wake);
     if (load.jitter == Jitter::Exponential)
       time *= random.exponentialTime();
     else if (load.jitter == Jitter::LogNormal)
       time *= exponential(load.sigma * random.normal() - load.sigma * load.sigma / 2);
-    TimeNs duration = std::max<TimeNs>(1, TimeNs(time + 0.5));
+    TimeNs duration = std::max<TimeNs>(1, TimeNs(std::min(time, double(kNever) / 4) + 0.5));
     bool hasPoison = std::ranges::any_of(run.requests, [&](uint64_t id) { return requests[id].isPoison; });
     BatchFault fault = hasPoison || happens(load.failShare) ? BatchFault::Error : BatchFault::None;
     push(now + duration, {.kind = EventKind::Complete, .id = run.id, .fault = fault, .instance = run.instance});
@@ -152,12 +153,22 @@ private:
       scheduleNext(request.model);
   }
 
-  /// What takes `work` by the table, from now on.
-  double timeAsRecorded(const std::vector<RecordedSpeed> &recorded, double work) const {
-    TimeNs period = recorded.back().time;
-    if (period == 0)
+  /// What the machine does in the time of a recording.
+  static double workOf(const std::vector<RecordedSpeed> &recorded) {
+    double work = 0;
+    for (size_t i = 1; i < recorded.size(); ++i)
+      work += recorded[i - 1].speed * double(recorded[i].time - recorded[i - 1].time);
+    return work;
+  }
+
+  /// Of what takes `work` by the table, from now on.
+  double timeAsRecorded(uint32_t model, double work) const {
+    const std::vector<RecordedSpeed> &recorded = scenario.loads[model].recorded;
+    if (!(recordedWork[model] > 0))
       return work;
-    double at = double(now % period), taken = 0;
+    TimeNs period = recorded.back().time;
+    double times = std::floor(work / recordedWork[model]), at = double(now % period), taken = times * double(period);
+    work -= times * recordedWork[model];
     auto next = std::upper_bound(recorded.begin(), recorded.end(), now % period,
                                  [](TimeNs t, const RecordedSpeed &speed) { return t < speed.time; });
     while (true) {
@@ -209,6 +220,7 @@ private:
   Random random;                                       // of all but the arrivals of open sources
   std::vector<std::unique_ptr<ArrivalSource>> sources; // per model; none for a closed loop
   std::vector<uint64_t> left;
+  std::vector<double> recordedWork; // per model
   std::vector<size_t> taken; // of the list of requests, per model
   EventQueue<Event> events;
   std::vector<Request> requests; // by id
