@@ -137,8 +137,8 @@ Status Batcher::checkFallbacks(const BatcherConfig &config) const {
   return {};
 }
 
-/// Runs of settled shapes on zeros, small ones of all buckets first, until the time for it is used up. What is left costs as much
-/// per row as the size before it.
+/// Runs of settled shapes on zeros, small ones of all buckets first, until the time for it is used up. What is left
+/// costs as much per row as the size before it.
 void Batcher::measureCosts(const Model &model, Instance &instance, ModelConfig &config) const {
   if (!model.knowsCosts() || !model.spec.costs.empty())
     return;

@@ -249,10 +249,14 @@ void Batcher::perform(const Effects &effects) {
 RecordedRequest Batcher::recordOf(const Call &request) {
   bool isKept = request.outcome == Outcome::Done && request.handle.index == kNone && !request.nextPart;
   TimeNs deadline = request.deadline < kNever ? request.deadline - request.arrival : kNever;
-  return {request.arrival,  request.end - request.arrival,
-          deadline,         request.rows,
-          request.bucket,   request.priority,
-          isKept ? "kept" : name(request.outcome), name(request.reason)};
+  return {request.arrival,
+          request.end - request.arrival,
+          deadline,
+          request.rows,
+          request.bucket,
+          request.priority,
+          isKept ? "kept" : name(request.outcome),
+          name(request.reason)};
 }
 
 void Batcher::tell(Call &request) {

@@ -29,8 +29,9 @@ void Trace::add(const ModelConfig &model, uint32_t instances, bool costs) {
   std::string name = onOneLine(model.name),
               requests = model.maxElements == kUnlimitedBytes ? "-" : std::to_string(model.maxElements),
               queue = model.maxQueuedRows == kUnlimited ? "-" : std::to_string(model.maxQueuedRows);
-  std::fprintf(file.get(), "model %u %s %.3f %s %.3f %u %s ", batchCap(model), requests.c_str(), microseconds(model.delay),
-               queue.c_str(), microseconds(model.sloP99), instances, model.anySize ? "any" : "some");
+  std::fprintf(file.get(), "model %u %s %.3f %s %.3f %u %s ", batchCap(model), requests.c_str(),
+               microseconds(model.delay), queue.c_str(), microseconds(model.sloP99), instances,
+               model.anySize ? "any" : "some");
   for (size_t i = 0; i < model.variants.size(); ++i)
     std::fprintf(file.get(), i ? ",%u" : "%u", model.variants[i]);
   std::fprintf(file.get(), " %s\n", name.c_str());

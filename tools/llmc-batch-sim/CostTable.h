@@ -20,8 +20,8 @@ struct CostTable {
   /// As llmc-bench measured it, for the bucket of the edges NAME=EDGE; the last edge of a dim that is not named.
   static CostTable fromArtifact(const std::string &path, const std::vector<std::string> &edges);
 
-  /// Means of the runs of each bucket. Where a size ran less than eight times, what was expected of it, corrected by what was
-  /// seen of the others.
+  /// Means of the runs of each bucket. Where a size ran less than eight times, what was expected of it, corrected by
+  /// what was seen of the others.
   static std::vector<CostTable> fromRecording(const Recording::Model &model);
 
   /// The smallest point with so many rows, or the last.

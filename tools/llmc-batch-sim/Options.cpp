@@ -10,9 +10,9 @@ using namespace llmc::batch;
 
 void Options::addTo(CLI::App &app) {
   const CLI::Range positive(1e-6, 1e9);
-  app.add_option(
-         "--arrivals", arrivals,
-         "poisson (the default), gamma (--cv), mmpp and bursts (--peak), diurnal (--period), closed (--clients), trace (--trace)")
+  app.add_option("--arrivals", arrivals,
+                 "poisson (the default), gamma (--cv), mmpp and bursts (--peak), diurnal (--period), closed "
+                 "(--clients), trace (--trace)")
       ->check(CLI::IsMember({"poisson", "gamma", "mmpp", "bursts", "diurnal", "closed", "trace"}));
   app.add_option("--rate", rate, "Requests per second, on average [100]")->check(positive);
   app.add_option("--cv", spec.cv, "Coefficient of variation of the gaps")
@@ -55,10 +55,12 @@ void Options::addTo(CLI::App &app) {
   app.add_option("--bucket", bucket, "NAME=EDGE: which bucket's costs to take from the artifact (repeatable; default: the last edge)")
       ->needs("--artifact");
   app.add_option("--replay", replay,
-                 "What a batcher wrote to `record`: its requests, at their times (unless --rate or --arrivals is given), what its runs took, "
+                 "What a batcher wrote to `record`: its requests, at their times (unless --rate or --arrivals is "
+                 "given), what its runs took, "
                  "and the settings that are not given")
       ->excludes("--costs", "--artifact", "--trace");
-  app.add_option("--jitter", jitter, "How run times scatter: none, lognormal (--sigma), exponential; with --replay, as they did")
+  app.add_option("--jitter", jitter,
+                 "How run times scatter: none, lognormal (--sigma), exponential; with --replay, as they did")
       ->check(CLI::IsMember({"none", "lognormal", "exponential"}));
   app.add_option("--sigma", sigma, "Of the log-normal")->check(CLI::Range(0.0, 3.0))->capture_default_str();
   app.add_option("--wake-ms", wakeMs, "What a run takes more if nothing ran before it: llmc-bench with --pause-ms, less without")

@@ -35,8 +35,9 @@ public:
   virtual batch::TimeNs nextWakeup() const = 0;
 };
 
-/// Names: ours none fixed triton tf aimd. All but `ours` take the first bucket of the first model alone, its delay, variants,
-/// sizes and SLO; they have neither classes nor deadlines, and with them nothing fails or is cancelled. An unknown name is an error.
+/// Names: ours none fixed triton tf aimd. All but `ours` take the first bucket of the first model alone, its delay,
+/// variants, sizes and SLO; they have neither classes nor deadlines, and with them nothing fails or is cancelled. An
+/// unknown name is an error.
 std::unique_ptr<Policy> makePolicy(const std::string &name, const batch::BatcherConfig &config);
 inline constexpr const char *kPolicyNames[] = {"ours", "none", "fixed", "triton", "tf", "aimd"};
 

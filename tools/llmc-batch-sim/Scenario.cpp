@@ -11,7 +11,8 @@ static std::vector<RecordedSpeed> speedsOf(const Recording::Model &model, const 
   for (const Recording::Run &run : model.runs) {
     if (run.start < speeds.back().time) // runs overlap
       speeds.back().time = run.start;
-    speeds.push_back({run.start, double(costs[run.bucket].at(run.rows)) / double(std::max<batch::TimeNs>(1, run.time))});
+    speeds.push_back(
+        {run.start, double(costs[run.bucket].at(run.rows)) / double(std::max<batch::TimeNs>(1, run.time))});
     speeds.push_back({run.start + run.time, 1});
   }
   return speeds;

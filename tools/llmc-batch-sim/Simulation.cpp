@@ -96,7 +96,7 @@ private:
     arrival.rows = event.request.rows;
     arrival.bucket = event.request.bucket;
     arrival.elements = 1;
-    arrival.priority = load.requests         ? event.request.priority
+    arrival.priority = load.requests      ? event.request.priority
                        : load.classes > 1 ? 1 + uint32_t(random.below(load.classes))
                                           : 1;
     if (event.request.deadline < kNever)
@@ -221,7 +221,7 @@ private:
   std::vector<std::unique_ptr<ArrivalSource>> sources; // per model; none for a closed loop
   std::vector<uint64_t> left;
   std::vector<double> recordedWork; // per model
-  std::vector<size_t> taken; // of the list of requests, per model
+  std::vector<size_t> taken;        // of the list of requests, per model
   EventQueue<Event> events;
   std::vector<Request> requests; // by id
   std::vector<TimeNs> latencies;

@@ -203,8 +203,8 @@ public:
   /// The batcher that wrote it is closed.
   void take() { rounds.push_back(sim::Recording::read(path)); }
 
-  /// What the simulator says of the arrivals of each round, in parts of what was seen: with the costs and the speed of the machine
-  /// in the same round, and with those of the one before it.
+  /// What the simulator says of the arrivals of each round, in parts of what was seen: with the costs and the speed of
+  /// the machine in the same round, and with those of the one before it.
   void compare() const {
     std::vector<double> same50, same99, before50, before99;
     for (size_t i = 0; i < rounds.size(); ++i) {
