@@ -291,7 +291,7 @@ void Batcher::drain(int64_t timeoutUs) {
   for (uint32_t seen = idleWord.load(); untold != 0; seen = idleWord.load()) {
     if (untold == 0)
       return;
-    idleWord.wait(seen, std::chrono::nanoseconds(0), std::chrono::nanoseconds(-1));
+    idleWord.waitWhile(seen, std::chrono::nanoseconds(0));
   }
 }
 

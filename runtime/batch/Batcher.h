@@ -90,14 +90,14 @@ private:
     Job job;
     std::atomic<bool> hasJob = false;
     std::atomic<bool> stops = false; // looked at after `work` has changed
-    Signal work;
+    rt::WaitWord work;
     unsigned set = 0; // of inputs: of `job`
     // The batch that is gathered while one runs, into the other set. Under the lock.
     Job staged;
     bool wantsStage = false, gathering = false, ready = false;
     uint32_t stageNumber = 0; // changes when what is to be gathered does
     bool usesStaged = false;  // `job` is what was staged
-    Signal stageEnded;
+    rt::WaitWord stageEnded;
     std::thread thread;
   };
   /// What follows from a step once the lock is free.
@@ -182,7 +182,7 @@ private:
 
   std::atomic<bool> refuses = false, stopping = false;
   std::atomic<uint32_t> untold = 0; // admitted requests that have not been told
-  Signal timerWord, stagerWord, idleWord;
+  rt::WaitWord timerWord, stagerWord, idleWord;
   std::thread timer, stager;
   bool hasStager = false;
 };

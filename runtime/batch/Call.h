@@ -12,7 +12,7 @@
 #include "llmc/llmc.h"
 #include "runtime/base/AlignedBlock.h"
 #include "runtime/batch/BatchSpec.h"
-#include "runtime/batch/Signal.h"
+#include "runtime/device/Futex.h"
 
 namespace llmc::batch {
 
@@ -75,7 +75,7 @@ struct Call {
   uint32_t priority = 0;
   Call *nextEnded = nullptr;
 
-  Signal state;
+  rt::WaitWord state;
 
   /// Whose tensors it uses.
   Call &owner() { return whole ? *whole : *this; }

@@ -264,7 +264,7 @@ void Batcher::tell(Call &request) {
     trace->add(models[request.model]->name, recordOf(request));
   bool isGone = false;
   if (request.callback) {
-    request.state.set(Call::Ended);
+    request.state.store(Call::Ended);
     Call *outer = std::exchange(inCallback, &request);
     request.callback(request.user, reinterpret_cast<llmc_request *>(&request));
     isGone = request.releasesItself || inCallback == nullptr; // released inside
@@ -274,7 +274,7 @@ void Batcher::tell(Call &request) {
     std::lock_guard lock(mutex);
     recycle(request);
   } else {
-    request.state.set(Call::Told); // the request may be gone from here on
+    request.state.store(Call::Told); // the request may be gone from here on
   }
   if (untold.fetch_sub(1) == 1 && refuses)
     idleWord.raise();
@@ -282,7 +282,7 @@ void Batcher::tell(Call &request) {
 
 Call::State Batcher::wait(Call &request, int64_t timeoutUs) {
   nanoseconds limit(timeoutUs < 0 || timeoutUs > kNever / kMicrosecond ? -1 : timeoutUs * kMicrosecond);
-  return Call::State(request.state.wait(Call::Pending, request.batcher->spin, limit));
+  return Call::State(request.state.waitWhile(Call::Pending, request.batcher->spin, limit));
 }
 
 void Batcher::cancel(Call &request) {
@@ -312,7 +312,7 @@ void Batcher::release(Call &request) {
   }
   cancel(request);
   for (uint32_t state; (state = request.state.load()) != Call::Told;)
-    request.state.wait(state, nanoseconds(0), nanoseconds(-1));
+    request.state.waitWhile(state, nanoseconds(0));
   std::unique_lock lock(batcher.mutex);
   batcher.recycle(request);
   bool last = batcher.shares == 0;
@@ -325,7 +325,7 @@ void Batcher::runWorker(Worker &worker) {
   pthread_setname_np(pthread_self(), "llmc-batch");
   RunResult result;
   for (uint32_t seen = 0;;) {
-    seen = worker.work.wait(seen, spin, nanoseconds(-1));
+    seen = worker.work.waitWhile(seen, spin);
     while (worker.hasJob.exchange(false, std::memory_order_acquire)) {
       bool isGathered = worker.usesStaged && awaitStage(worker);
       worker.instance.run(worker.job, worker.set, isGathered, result);
@@ -355,7 +355,7 @@ bool Batcher::awaitStage(Worker &worker) {
       if (!worker.gathering)
         return std::exchange(worker.ready, false);
     }
-    worker.stageEnded.wait(seen, spin, nanoseconds(-1));
+    worker.stageEnded.waitWhile(seen, spin);
   }
 }
 
@@ -374,7 +374,7 @@ void Batcher::runTimer() {
         limit = nanoseconds(std::max<TimeNs>(1, armed - lastTime));
     }
     perform(effects);
-    timerWord.wait(seen, nanoseconds(0), limit);
+    timerWord.waitWhile(seen, nanoseconds(0), limit);
   }
 }
 
@@ -391,7 +391,7 @@ void Batcher::runStager() {
       continue;
     }
     lock.unlock();
-    stagerWord.wait(seen, nanoseconds(0), nanoseconds(-1));
+    stagerWord.waitWhile(seen, nanoseconds(0));
   }
 }
 

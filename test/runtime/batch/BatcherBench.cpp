@@ -5,7 +5,7 @@
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 
-#include "runtime/batch/Signal.h"
+#include "runtime/device/Futex.h"
 #include "test/runtime/batch/BatchPlans.h"
 #include <algorithm>
 #include <cstdio>
@@ -34,7 +34,7 @@ template <typename Body> double microsecondsOf(Body body) {
 struct Echo {
   explicit Echo(nanoseconds spin) : spin(spin), thread([this] {
       for (uint32_t seen = 0; !stop;) {
-        seen = question.wait(seen, this->spin, nanoseconds(-1));
+        seen = question.waitWhile(seen, this->spin);
         answer.raise();
       }
     }) {}
@@ -46,11 +46,11 @@ struct Echo {
   void ask() {
     uint32_t seen = answer.load();
     question.raise();
-    answer.wait(seen, spin, nanoseconds(-1));
+    answer.waitWhile(seen, spin);
   }
   nanoseconds spin;
   std::atomic<bool> stop = false;
-  batch::Signal question, answer;
+  rt::WaitWord question, answer;
   std::thread thread;
 };
 
