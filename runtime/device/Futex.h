@@ -40,8 +40,8 @@ public:
   /// For a word that no one waits on.
   void reset(uint32_t value) { word.store(value, std::memory_order_relaxed); }
 
-  /// Returns once the word differs from `old`, or after `limit` (< 0: none), with its value then. Spins for at most `spin` before
-  /// it sleeps.
+  /// Returns once the word differs from `old`, or after `limit` (< 0: none), with its value then. Spins for at most
+  /// `spin` before it sleeps.
   uint32_t waitWhile(uint32_t old, std::chrono::nanoseconds spin, std::chrono::nanoseconds limit = kNoLimit) {
     using Time = std::chrono::steady_clock;
     uint32_t value = load();
