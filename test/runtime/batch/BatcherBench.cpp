@@ -23,11 +23,15 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// The median turn: a mean is that of the moments in which the machine does something else.
 template <typename Body> double microsecondsOf(Body body) {
-  auto start = Time::now();
-  for (int i = 0; i < kTurns; ++i)
+  std::vector<double> turns;
+  for (int i = 0; i < kTurns; ++i) {
+    auto start = Time::now();
     body();
-  return std::chrono::duration<double, std::micro>(Time::now() - start).count() / kTurns;
+    turns.push_back(std::chrono::duration<double, std::micro>(Time::now() - start).count());
+  }
+  return median(std::move(turns));
 }
 
 /// A thread that answers as soon as it is woken.
