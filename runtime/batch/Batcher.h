@@ -68,7 +68,7 @@ public:
 private:
   struct Model {
     Model(const BatchSpec &spec, uint32_t exactShapes) : spec(spec), shapes(this->spec, exactShapes) {}
-    /// Before it has run for others: of each bucket and size.
+    /// Whether those of each bucket and size are, before the first request.
     bool knowsCosts() const { return spec.isBatched() && !spec.isExact; }
     std::string name;
     const BatchSpec spec;

@@ -9,7 +9,8 @@
 //   run TIME BUCKET ROWS EXECUTED SPAN NAME    that succeeded, from its start; EXECUTED: with padding
 //   request TIME ROWS BUCKET PRIORITY DEADLINE|- LATENCY OUTCOME REASON NAME
 //
-// DEADLINE is a span; `-`: none. `some`: the sizes are all that run; `any`: any number of rows runs.
+// DEADLINE is a span; `-`: none. QUEUED_ROWS 0: by the SLO. `some`: the sizes are all that run; `any`: any number of
+// rows runs.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef LLMC_RUNTIME_BATCH_TRACE_H

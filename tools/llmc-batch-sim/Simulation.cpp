@@ -189,10 +189,7 @@ private:
 
   Report report() {
     std::sort(latencies.begin(), latencies.end());
-    auto percentile = [&](double part) {
-      size_t rank = size_t(std::ceil(part * double(latencies.size())));
-      return latencies.empty() ? 0.0 : double(latencies[std::max<size_t>(rank, 1) - 1]) * 1e-6;
-    };
+    auto percentile = [&](double part) { return percentileMs(latencies, part); };
     double sum = 0;
     for (TimeNs latency : latencies)
       sum += double(latency) * 1e-6;
@@ -230,6 +227,11 @@ private:
 };
 
 } // namespace
+
+double percentileMs(const std::vector<TimeNs> &ascending, double part) {
+  size_t rank = size_t(std::ceil(part * double(ascending.size())));
+  return ascending.empty() ? 0.0 : double(ascending[std::max<size_t>(rank, 1) - 1]) * 1e-6;
+}
 
 Report simulate(const Scenario &scenario) { return Simulation(scenario).play(); }
 

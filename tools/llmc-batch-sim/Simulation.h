@@ -22,6 +22,9 @@ struct Report {
   double paddingShare() const { return executedRows ? 1 - double(rows) / double(executedRows) : 0; }
 };
 
+/// Milliseconds; 0 without any. The smallest that at least this part of them does not exceed.
+double percentileMs(const std::vector<batch::TimeNs> &ascending, double part);
+
 /// The same scenario gives the same report, to the bit.
 Report simulate(const Scenario &scenario);
 

@@ -2,7 +2,6 @@
 
 #include "tools/llmc-batch-sim/Options.h"
 #include "tools/llmc-batch-sim/Sweep.h"
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -99,18 +98,13 @@ void draw(const Options &options, const Scenario &scenario, const Recommendation
   write(options.plot, sweep(variations, measure, highest, 20), options.measure + " over the rate");
 }
 
-double percentile(const std::vector<batch::TimeNs> &ascending, double part) {
-  size_t rank = size_t(std::ceil(part * double(ascending.size())));
-  return ascending.empty() ? 0 : double(ascending[std::max<size_t>(rank, 1) - 1]) * 1e-6;
-}
-
 /// What is simulated, and what was seen.
 void print(const Report &report, const Recording *recording, bool asJson) {
   nlohmann::ordered_json json = toJson(report);
   if (recording)
     json["recorded"] = {{"done", recording->latencies.size()},
-                        {"p50_ms", percentile(recording->latencies, 0.5)},
-                        {"p99_ms", percentile(recording->latencies, 0.99)}};
+                        {"p50_ms", percentileMs(recording->latencies, 0.5)},
+                        {"p99_ms", percentileMs(recording->latencies, 0.99)}};
   if (asJson) {
     std::cout << json.dump() << '\n';
     return;
@@ -118,7 +112,7 @@ void print(const Report &report, const Recording *recording, bool asJson) {
   print(report);
   if (recording)
     std::printf("recorded: %zu answered by runs, latency ms: p50 %.3f, p99 %.3f\n", recording->latencies.size(),
-                percentile(recording->latencies, 0.5), percentile(recording->latencies, 0.99));
+                percentileMs(recording->latencies, 0.5), percentileMs(recording->latencies, 0.99));
 }
 
 int simulateAll(const Options &options) {

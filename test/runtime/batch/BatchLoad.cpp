@@ -210,8 +210,8 @@ public:
     for (size_t i = 0; i < rounds.size(); ++i) {
       const sim::Recording &seen = rounds[i];
       auto add = [&](const sim::Report &report, std::vector<double> &p50, std::vector<double> &p99) {
-        p50.push_back(report.p50Ms * 1e6 / double(at(seen.latencies, 0.5)));
-        p99.push_back(report.p99Ms * 1e6 / double(at(seen.latencies, 0.99)));
+        p50.push_back(report.p50Ms / sim::percentileMs(seen.latencies, 0.5));
+        p99.push_back(report.p99Ms / sim::percentileMs(seen.latencies, 0.99));
       };
       add(replay(seen.models.at(0), seen.models[0]), same50, same99);
       if (i > 0)
@@ -229,10 +229,6 @@ public:
   }
 
 private:
-  static batch::TimeNs at(const std::vector<batch::TimeNs> &ascending, double share) {
-    return ascending.at(size_t(share * double(ascending.size() - 1)));
-  }
-
   static sim::Report replay(const sim::Recording::Model &requests, const sim::Recording::Model &runs) {
     sim::ModelLoad load = sim::loadOf(runs);
     load.requests = std::make_shared<std::vector<sim::TimedRequest>>(requests.requests);
